@@ -7,6 +7,7 @@ that every way to install it brings them along (pyproject.toml).
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,7 @@ def shipped_file(path: str) -> Path:
     return installed if installed.exists() else TOP / path
 
 
+@cache
 def html_templates(package: str) -> Environment:
     """The templates in the folder `templates` of a package. What is put into one is escaped, unless it is
     `Markup`. Rendering raises jinja2.UndefinedError for a name that it wasn't given."""
@@ -34,3 +36,8 @@ def html_templates(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def render_template(package: str, name: str, **values: object) -> str:
+    """One of these templates, filled. Raises jinja2.UndefinedError: a value is missing."""
+    return html_templates(package).get_template(name).render(**values)

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Final
 
-from services.runtime.shipped_files import html_templates
+from services.runtime.shipped_files import render_template
 from services.tournament.game_results import GameResult, SeatResult, part_names, share_names
 from services.tournament.standings import Standings
 
-TEMPLATES: Final = html_templates("services.tournament")
 WIDTH: Final = 640  # of a drawing
 BIN: Final = 10  # points of a column of the score distribution
 FEW_POINTS: Final = 30  # between the best and the worst score: then each has a column
@@ -23,7 +22,9 @@ COLORS: Final = 5  # of sources of points: a sixth has the first one again
 def render_page(title: str, how: str, results: Sequence[GameResult], standings: Standings) -> str:
     """The page; `how` says what was played and how."""
     names = [each.policy for each in standings.policies]
-    return TEMPLATES.get_template("tournament.html").render(
+    return render_template(
+        "services.tournament",
+        "tournament.html",
         title=title,
         how=how,
         games=len(results),

@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 import httpx
 import pytest
 from fastapi import FastAPI, Request
+from starlette.datastructures import Headers
 
 from schemas.errors import CorruptDataError, ForeignFileError, InvalidInputError, MissingGameError
 from services.archive import decode_game_file
@@ -151,15 +152,17 @@ def test_a_page_loads_one_script_and_one_sheet_in_which_all_is(
 def test_a_form_that_cant_be_bundled_is_named_with_its_file_and_line(tmp_path: Path, line: str) -> None:
     (tmp_path / "words.js").write_text("export const say = 1;\n")
     (tmp_path / "page.js").write_text(f'// import\nimport {{\n  say,\n}} from "./words.js";\n{line}\n')
+    assets = Assets(tmp_path, [Page("page", ())])
     with pytest.raises(ValueError, match=r"^page\.js:5 "):
-        Assets(tmp_path, [Page("page", ())])
+        assets.answer("page.bundle.js", Headers())
 
 
 def test_modules_that_import_each_other_are_named(tmp_path: Path) -> None:
     for name, other in (("one", "two"), ("two", "one")):
         (tmp_path / f"{name}.js").write_text(f'import {{ a }} from "./{other}.js";\nexport const a = 1;\n')
+    assets = Assets(tmp_path, [Page("one", ())])
     with pytest.raises(ValueError, match=r"^one\.js is imported by a module that it imports"):
-        Assets(tmp_path, [Page("one", ())])
+        assets.answer("one.bundle.js", Headers())
 
 
 def test_a_file_that_hasnt_changed_is_not_sent_again(http: httpx.Client) -> None:

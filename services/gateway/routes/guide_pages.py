@@ -24,7 +24,7 @@ from services.gateway.errors import NotFoundError
 from services.gateway.routes.pages import Assets
 from services.gateway.routes.rule_pages import render_markdown
 from services.gateway.web.request_middleware import CONTENT_SECURITY_POLICY
-from services.runtime.shipped_files import html_templates, shipped_file
+from services.runtime.shipped_files import render_template, shipped_file
 
 Json = Mapping[str, Any]  # a part of the document
 UNTAGGED: Final = "server"
@@ -40,7 +40,6 @@ BOUNDS: Final = {
     "maxItems": "{} at most",
 }
 
-_TEMPLATES: Final = html_templates("services.gateway.routes")
 router = APIRouter(include_in_schema=False)
 
 
@@ -95,7 +94,7 @@ def render(document: Json) -> str:
             tag = operation.get("tags", [UNTAGGED])[0]
             calls.setdefault(tag, []).append(_call(document, method, path, operation))
     components = document["components"]
-    return _TEMPLATES.get_template("api.html").render(
+    return render_template("services.gateway.routes", "api.html",
         title="The API",
         introduction=render_markdown(document["info"]["description"].strip()),
         calls=calls,

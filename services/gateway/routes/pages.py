@@ -17,9 +17,9 @@ import asyncio
 import gzip
 import mimetypes
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -39,7 +39,7 @@ from services.gateway.games.service import GatewayService
 from services.gateway.tables.table_folds import TableFolds
 from services.ledger.ports import ENGINE_ERRORS
 from services.runtime.logging_setup import get_logger
-from services.runtime.shipped_files import html_templates, shipped_file
+from services.runtime.shipped_files import render_template, shipped_file
 
 log = get_logger("gateway")
 PICTURES: Final = resources.files("services.gateway").joinpath("pages", "previews")
@@ -104,7 +104,6 @@ ICON: Final = "shared/favicon.svg"  # that a page shows, has as its icon, and ma
 
 VERIFIER: Final = shipped_file("deploy/verify_game.py")
 _PAGES: Final = resources.files("services.gateway").joinpath("pages")
-_TEMPLATES: Final = html_templates("services.gateway.routes")
 router = APIRouter(include_in_schema=False)
 
 
@@ -200,20 +199,21 @@ class Asset:
 
 class Assets:
     """A folder of files, with the bundles of these pages, as an application: read once, since a page needs two dozen of
-    them at the same moment. A browser asks each time whether one has changed, and is answered 304."""
+    them at the same moment. A bundle is made when it is first asked for. A browser asks each time whether a file has
+    changed, and is answered 304."""
 
     def __init__(self, folder: Path, pages: Sequence[Page] = ()) -> None:
-        files = [path for path in folder.rglob("*") if path.is_file()]
-        self._assets = {
-            name: _asset(name, path.read_bytes())
-            for path in files
-            for name in [path.relative_to(folder).as_posix()]
+        self._files = {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
         }
+        self._bundles = dict[str, Callable[[], bytes]]()
         for page in pages:
-            sheets = b"".join(self._assets[f"{sheet}.css"].content for sheet in page.sheets)
-            self._assets[f"{page.module}.bundle.css"] = _asset(f"{page.module}.css", sheets)
+            self._bundles[f"{page.module}.bundle.css"] = partial(self._joined, page.sheets)
             for module in filter(None, (page.module, page.early)):
-                self._assets[f"{module}.bundle.js"] = _asset(f"{module}.js", self._bundle(module))
+                self._bundles[f"{module}.bundle.js"] = partial(self._bundle, module)
+        self._assets = dict[str, Asset]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Raises HTTPException: there is no such file."""
@@ -225,9 +225,15 @@ class Assets:
 
     def answer(self, path: str, request: Headers) -> Response:
         """A file, as it is sent to a request with these headers. Raises HTTPException: there is no such file."""
-        if (asset := self._assets.get(path)) is None:
-            raise HTTPException(404)
-        return asset.response(request)
+        if path not in self._assets:
+            content = self._bundles[path]() if path in self._bundles else self._files.get(path)
+            if content is None:
+                raise HTTPException(404)
+            self._assets[path] = _asset(path, content)
+        return self._assets[path].response(request)
+
+    def _joined(self, sheets: Sequence[str]) -> bytes:
+        return b"".join(self._files[f"{sheet}.css"] for sheet in sheets)
 
     def _bundle(self, module: str) -> bytes:
         """A module and all that it imports in one script, in the order in which they run: a page of some fifty modules
@@ -245,7 +251,7 @@ class Assets:
             if path in scopes:
                 return
             scopes[path] = ""
-            source = self._assets[path].content.decode()
+            source = self._files[path].decode()
             _check_form(path, source)
 
             def take(imported: re.Match[str]) -> str:
@@ -296,7 +302,9 @@ def _asset(name: str, content: bytes) -> Asset:
 
 def _page(request: Request, page: Page, preview: LinkPreview = LOBBY, title: str = "") -> Response:
     """A page, and what a link to it is shown with. Its title is the preview's own, unless it is another page of the game."""
-    text = _TEMPLATES.get_template("app.html").render(
+    text = render_template(
+        "services.gateway.routes",
+        "app.html",
         page=page,
         preview=preview,
         has_board=preview.picture != CARDS,

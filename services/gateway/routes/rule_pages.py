@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Final, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import HTMLResponse
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from schemas.refusals import EVERY_RULE, MESSAGE_RULES
@@ -21,13 +21,13 @@ from services.gateway.models import openapi
 from services.gateway.models.response_models import RuleIndex, RulePassages, RulesetPage
 from services.gateway.web.problem_details import VARY_HEADER
 from services.rulebook import extract_passages, read_pages, title_of
-from services.runtime.shipped_files import html_templates
+from services.runtime.shipped_files import render_template
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 RULE_ID: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
 HTML_OR_JSON: Final = {"content": {"text/html": {"schema": {"type": "string"}}}}
-
-_MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
-_TEMPLATES: Final = html_templates("services.gateway.routes")
 
 
 class Rulebook(NamedTuple):
@@ -100,8 +100,8 @@ def _html_response(html: str) -> HTMLResponse:
 
 
 def _ruleset_html(ruleset: str, markdown: str) -> str:
-    return _TEMPLATES.get_template("ruleset.html").render(
-        title=title_of(ruleset), rules=render_markdown(markdown)
+    return render_template(
+        "services.gateway.routes", "ruleset.html", title=title_of(ruleset), rules=render_markdown(markdown)
     )
 
 
@@ -110,7 +110,9 @@ def _rule_html(rule: str, passage_by_ruleset: Mapping[str, str]) -> str:
     rulesets_by_passage: dict[str, list[str]] = {}
     for ruleset, passage in passage_by_ruleset.items():
         rulesets_by_passage.setdefault(passage, []).append(ruleset)
-    return _TEMPLATES.get_template("rule.html").render(
+    return render_template(
+        "services.gateway.routes",
+        "rule.html",
         title=rule,
         title_of=title_of,
         sentence=EVERY_RULE.get(rule),
@@ -120,7 +122,9 @@ def _rule_html(rule: str, passage_by_ruleset: Mapping[str, str]) -> str:
 
 def _index_html(rulebook: Rulebook) -> str:
     """Every ruleset with its aim, then every id with its sentence."""
-    return _TEMPLATES.get_template("index.html").render(
+    return render_template(
+        "services.gateway.routes",
+        "index.html",
         title="Rules",
         title_of=title_of,
         summaries={
@@ -139,9 +143,16 @@ def _summary(markdown: str) -> str:
     return f"{introduction.split('. ')[0]}.\n\n{aim}"
 
 
+@cache
+def _markdown() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - a server starts before it is asked for a page
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
 def render_markdown(markdown: str) -> Markup:
     """A rule page's markdown as HTML; each id in it is an anchor, and links to its rule."""
-    html = RULE_ID.sub(_anchor_rule, _MARKDOWN.render(markdown))
+    html = RULE_ID.sub(_anchor_rule, _markdown().render(markdown))
     return Markup(html)  # noqa: S704 - markdown-it escapes HTML in its text; an id is A-Z and a digit
 
 

@@ -37,7 +37,7 @@ from services.ledger import MissingEntryError
 from services.ledger.ports import EngineError
 from services.metrics import declared as metrics
 from services.runtime.logging_setup import get_logger
-from services.runtime.shipped_files import html_templates
+from services.runtime.shipped_files import render_template
 from services.runtime.worker_loop import write_refusal
 
 log = get_logger("gateway")
@@ -63,7 +63,6 @@ STATUS_BY_RULE: Final = {  # of refusals: 409 for any other rule
 TOO_MANY: Final = 429
 EXCESS_PAUSE_S: Final = 0.5  # before a sender that sends too often is answered: connections are limited
 PROBLEM_MEDIA_TYPE = "application/problem+json"
-PROBLEM_PAGE: Final = html_templates("services.gateway.routes").get_template("problem.html")
 VARY_HEADER: Final = {"Vary": "Accept"}  # one address, two forms
 HTTP_DETAILS: Final = {
     404: "there is nothing at this address; /openapi.json has those that there are",
@@ -135,7 +134,13 @@ def _answer(
     headers = {**headers, **VARY_HEADER}
     if "text/html" not in request.headers.get("accept", ""):
         return JSONResponse(body, status, headers, PROBLEM_MEDIA_TYPE)
-    page = PROBLEM_PAGE.render(title=body["title"], detail=body.get("detail"), rule=body.get("rule"))
+    page = render_template(
+        "services.gateway.routes",
+        "problem.html",
+        title=body["title"],
+        detail=body.get("detail"),
+        rule=body.get("rule"),
+    )
     return HTMLResponse(page, status, headers)
 
 

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from services.gateway.models.trains import BoardDrawing, DrawnCity, DrawnRoute, Label
 from services.referee.games.trains.board import Board, Route, is_built_in, track_text
-from services.runtime.shipped_files import html_templates
+from services.runtime.shipped_files import render_template
 
 SPACE_HEIGHT: Final = 9.0
 LANE_WIDTH: Final = 11.5  # between parallel routes
@@ -497,14 +497,15 @@ FILLS: Final = {
 }
 STACK_AT: Final = 10.0  # of merchandise, to the right of its city and below it
 
-_TEMPLATES: Final = html_templates("services.tables.trains")
 
 Rings = list[list[tuple[float, float]]]
 
 
 def board_svg(drawing: BoardDrawing) -> str:
     """The board as an SVG document. Its names are escaped."""
-    return _TEMPLATES.get_template("board.svg").render(board=drawing, fills=FILLS, height=SPACE_HEIGHT)
+    return render_template(
+        "services.tables.trains", "board.svg", board=drawing, fills=FILLS, height=SPACE_HEIGHT
+    )
 
 
 @lru_cache(maxsize=32)
