@@ -18,6 +18,7 @@ import redis
 import structlog
 from hypothesis import settings
 
+import tests.fake_listening  # noqa: F401 - it stands in for the product's
 from services.compiled_rules import rules_form
 from services.ledger import RedisLedger
 from services.ledger.engine import cluster as cluster_client

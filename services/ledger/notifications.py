@@ -33,7 +33,7 @@ from services.fast_path.engine_connection import DirectConnection
 from services.ledger.engine import keys
 from services.ledger.engine.cluster import NODE_TIMEOUT_S, REFRESH_S, AsyncCluster
 from services.ledger.engine.cluster_pipeline import hash_slot
-from services.ledger.engine.queries import Client, Reply, has_cancellable_send
+from services.ledger.engine.queries import Client, Reply
 from services.ledger.ports import ENGINE_ERRORS
 from services.runtime.logging_setup import get_logger
 
@@ -350,8 +350,6 @@ class GameChannels:
 
     def __init__(self, client: Client, partitions: int) -> None:
         self._client, self._partitions = client, partitions
-        # An engine in memory is no server: it has no connections of its own.
-        self._hear = listen_directly if has_cancellable_send(client) else listen_by_pubsub
         self._wants: Counter[str] = Counter()  # how many want each game
         self._unwanted: set[str] = set()  # since the last sweep
         self._leaving: set[str] = set()  # since the one before
@@ -387,7 +385,7 @@ class GameChannels:
             await self._run(at_nodes, at_nodes.run())
             return
         listener = ChannelListener(on_notification, on_subscribed)
-        await self._run(listener, self._hear(self._client, listener))
+        await self._run(listener, listen_directly(self._client, listener))
 
     async def _run(
         self, listener: ChannelListener | ClusterListener, running: Coroutine[object, object, None]
@@ -425,39 +423,3 @@ async def listen_directly(client: Client, listener: ChannelListener) -> None:
         await connection.ended
     finally:
         await connection.close()
-
-
-async def listen_by_pubsub(client: Client, listener: ChannelListener) -> None:
-    """Let a listener hear by redis-py's client, until the subscription ends: raises that error."""
-    commands: asyncio.Queue[tuple[str | bytes, ...]] = asyncio.Queue()
-    async with client.pubsub() as pubsub:
-        listener.start(commands.put_nowait)
-        await _send(pubsub, await commands.get())  # before that, redis-py has no connection
-        tasks = [
-            asyncio.ensure_future(_send_all(pubsub, commands)),
-            asyncio.ensure_future(_hear(pubsub, listener)),
-        ]
-        try:
-            ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            ended.pop().result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _send(pubsub: Client, command: tuple[str | bytes, ...]) -> None:
-    name, *channels = command
-    await (pubsub.subscribe if name == "SUBSCRIBE" else pubsub.unsubscribe)(*channels)
-
-
-async def _send_all(pubsub: Client, commands: asyncio.Queue[tuple[str | bytes, ...]]) -> None:
-    while True:
-        await _send(pubsub, await commands.get())
-
-
-async def _hear(pubsub: Client, listener: ChannelListener) -> None:
-    while True:
-        if (message := await pubsub.get_message(timeout=None)) is not None:
-            listener.take([message["type"].encode(), message["channel"], message["data"]])
-        await asyncio.sleep(0)  # others have their turn
