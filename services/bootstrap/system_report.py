@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from schemas.contract import Json
 from services.ledger.operations.backlog_queries import (
     AUDITOR,
     BOTS,
@@ -127,7 +128,7 @@ def _node_problems(node: EngineNode) -> list[str]:
     return found
 
 
-def report_json(report: StatusReport) -> dict[str, object]:
+def report_json(report: StatusReport) -> Json:
     """The report as one JSON document."""
     problems = find_problems(report)
     return {

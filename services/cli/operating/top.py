@@ -18,6 +18,7 @@ from schemas.contract import Json
 from schemas.errors import InvalidInputError
 from services.bootstrap.embedded import open_engine_url
 from services.bootstrap.operator_reads import OperatorReads
+from services.cli.operating.status import draw_system
 from services.cli.options import DEFAULT_DATA, DataOption, open_read_ledger
 from services.cli.output import console
 from services.runtime.settings import read_settings
@@ -93,17 +94,7 @@ def _draw_system(system: Json) -> Iterator[Text | Table]:
     if "error" in system:
         yield Text(f"system: {system['error']}", "yellow")
         return
-    yield Text("healthy", "bold green") if system["healthy"] else Text("NOT HEALTHY", "bold red")
-    yield from (Text(f"  ! {each}", "red") for each in system["problems"])
-    yield from (Text(f"  * {each}", "yellow") for each in system["notices"])
-    waiting = [
-        row for row in system["partitions"] if row["commands"] or row["bot_tasks"] or row["dead_letters"]
-    ]
-    yield _table("services", ("name", "last_sign_s"), system["services"])
-    yield _table("engine", ("product", "address", "role", "aof", "used_bytes", "max_bytes"), system["engine"])
-    yield _table(
-        "backlog", ("partition", "commands", "oldest_command_ms", "bot_tasks", "dead_letters"), waiting
-    )
+    yield from draw_system(system)
 
 
 def _draw_part(name: str, rows: Sequence[Json] | Json) -> Text | Table:
