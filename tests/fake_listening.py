@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from services.ledger import notifications
-from services.ledger.engine.queries import Client, has_cancellable_send
+from services.ledger.engine.queries import AsyncEngineClient, Client
 from services.ledger.notifications import ChannelListener
 
 listen_directly = notifications.listen_directly
@@ -13,7 +13,7 @@ listen_directly = notifications.listen_directly
 
 async def listen(client: Client, listener: ChannelListener) -> None:
     """Let a listener hear, of either kind of engine."""
-    await (listen_directly if has_cancellable_send(client) else listen_by_pubsub)(client, listener)
+    await (listen_directly if isinstance(client, AsyncEngineClient) else listen_by_pubsub)(client, listener)
 
 
 notifications.listen_directly = listen

@@ -24,11 +24,10 @@ from redis.retry import Retry
 
 from schemas.errors import InvalidInputError, LedgerlineError
 from services import VERSION
-from services.fast_path.engine_connection import DirectCalls
 from services.ledger.engine import keys
 from services.ledger.engine.cluster import NODE_TIMEOUT_S, AsyncCluster, Cluster
 from services.ledger.engine.partitions import is_mistyped
-from services.ledger.engine.queries import Client, Option, with_cancellable_send
+from services.ledger.engine.queries import AsyncEngineClient, Client, Option, with_cancellable_send
 
 SOCKET_TIMEOUT_S: Final = 10.0  # every blocking read blocks for less
 MAX_CONNECTIONS: Final = 1_000  # of a gateway, to each engine
@@ -142,18 +141,6 @@ def _connect_cluster(nodes: SeedNodes, name: str | None) -> Cluster:
             reason = f"{nodes}: no cluster; a single engine's address begins with redis:// or rediss://"
             raise EngineUnavailableError(reason) from None
         raise EngineUnreachableError(f"no node of the cluster answers ({nodes}): {error}") from None
-
-
-class AsyncEngineClient(redis.asyncio.Redis):
-    """An asyncio client of one engine, whose round trips share a connection (`make_async_round_trip`)."""
-
-    direct_calls: DirectCalls | None = None  # made in the event loop
-
-    async def aclose(self, close_connection_pool: bool | None = None) -> None:
-        """Close the connections."""
-        if self.direct_calls is not None:
-            await self.direct_calls.close()
-        await super().aclose(close_connection_pool)
 
 
 def connect_async(url: str, name: str | None = None) -> redis.asyncio.Redis:

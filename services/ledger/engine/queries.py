@@ -147,7 +147,7 @@ def awaited(
 
 async def send_commands(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
     """One round trip by an asyncio client: the replies, where an error is a reply too."""
-    if has_cancellable_send(client):
+    if isinstance(client, AsyncEngineClient):
         return await make_async_round_trip(client, commands)
     replies: list[Reply] = await _filled_pipeline(client, commands).execute(raise_on_error=False)
     return replies
@@ -194,7 +194,19 @@ def make_round_trip(client: Client, commands: Iterable[RedisCommand]) -> list[Re
     return _decode(client, sent, replies)
 
 
-async def make_async_round_trip(client: Client, commands: Sequence[RedisCommand]) -> list[Reply]:
+class AsyncEngineClient(redis.asyncio.Redis):
+    """An asyncio client of one engine, whose round trips share a connection (`make_async_round_trip`)."""
+
+    direct_calls: DirectCalls | None = None  # made in the event loop
+
+    async def aclose(self, close_connection_pool: bool | None = None) -> None:
+        """Close the connections."""
+        if self.direct_calls is not None:
+            await self.direct_calls.close()
+        await super().aclose(close_connection_pool)
+
+
+async def make_async_round_trip(client: AsyncEngineClient, commands: Sequence[RedisCommand]) -> list[Reply]:
     """Send commands by an asyncio client, with those of others in this turn of the event loop, and return their replies, as
     `make_round_trip` does."""
     if not commands:
@@ -232,12 +244,6 @@ def _decode(client: Client, commands: Sequence[RedisCommand], replies: list[Repl
 def with_cancellable_send(connection_class: type) -> Any:  # a class that redis-py has no type for
     """A connection class whose sending can be cancelled."""
     return type("Connection", (CancellableSend, connection_class), {})
-
-
-def has_cancellable_send(client: object) -> bool:
-    """Whether this is a client of `connect_async`, of one engine."""
-    connection_class = getattr(getattr(client, "connection_pool", None), "connection_class", object)
-    return issubclass(connection_class, CancellableSend)
 
 
 class CancellableSend:

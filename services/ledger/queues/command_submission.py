@@ -20,10 +20,10 @@ from services.fast_path.engine_connection import DirectCalls
 from services.ledger.acknowledgements import find_node
 from services.ledger.engine import keys
 from services.ledger.engine.queries import (
+    AsyncEngineClient,
     Client,
     RedisCommand,
     Reply,
-    has_cancellable_send,
     run_rounds,
     send_commands,
 )
@@ -112,7 +112,7 @@ class CommandSubmission(Protocol):
 
 def submission_to(client: Client, partitions: int, max_waiting: int) -> CommandSubmission:
     """The way to queue commands by this client: the fast one where it has connections of its own to one engine."""
-    way = DirectSubmission if has_cancellable_send(client) else BatchedSubmission
+    way = DirectSubmission if isinstance(client, AsyncEngineClient) else BatchedSubmission
     return way(client, partitions, max_waiting)
 
 
