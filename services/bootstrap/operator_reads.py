@@ -20,13 +20,12 @@ from schemas.contract import Json
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import GameCreated, GameEnded, GameStarted
 from schemas.field_types import MAX_SEATS
-from schemas.stored.entries import ViewEntry
 from schemas.web.disputes import DISPUTE_SCHEMA, derive_dispute_id
 from services.auditor.jobs import resolve_jobs_url
 from services.bootstrap.system_report import read_report, report_json
-from services.ledger import MissingEntryError, RedisLedger
+from services.ledger import RedisLedger
 from services.ledger.engine.connection import EngineUnavailableError, connect, init_partition_count
-from services.ledger.log.views import ViewPage, ViewRequest
+from services.ledger.log.views import LogHead, ViewPage, ViewPageOrError, ViewRequest
 from services.ledger.ports import ENGINE_ERRORS
 from services.ledger.stores.disputes import RaiseOutcome, dispute_json
 from services.ledger.stores.webhook_store import WEBHOOK
@@ -163,31 +162,22 @@ def _games(ledger: RedisLedger) -> list[Json]:
     """The latest games: how long they are there, how far they are, and since when nothing happened. All of them are read in
     three round trips: a gateway that has much to do is late at each."""
     games = ledger.games(MOST_ROWS)
-    try:
-        lengths = {game: length for game, (length, _) in ledger.heads(games).items()}
-    except CorruptDataError:  # of one, which is then looked at by itself, as the others are
-        lengths = {}
-    known = [game for game in games if lengths.get(game)]
-    openings = ledger.read_views([ViewRequest(game, 0, (None,)) for game in known], OPENING)
-    ends = ledger.read_views([ViewRequest(game, lengths[game] - 1, (None,)) for game in known], 1)
-    rows = dict[str, Json]()
-    for game, opening, end in zip(known, openings, ends, strict=True):
-        if isinstance(opening, ViewPage) and isinstance(end, ViewPage):
-            rows[game] = _game_row(game, lengths[game], opening.views[None], end.views[None])
-    return [rows[game] if game in rows else _read_game(ledger, game) for game in games]
+    heads = ledger.read_heads(games)
+    lengths = [0 if isinstance(head, Exception) else head.sequence for head in heads]
+    openings = ledger.read_views([ViewRequest(game, 0, (None,)) for game in games], OPENING)
+    last = [
+        ViewRequest(game, max(0, length - 1), (None,)) for game, length in zip(games, lengths, strict=True)
+    ]
+    found = zip(games, lengths, heads, openings, ledger.read_views(last, 1), strict=True)
+    return [_game_row(game, length, read) for game, length, *read in found]
 
 
-def _read_game(ledger: RedisLedger, game: str) -> Json:
-    try:
-        length, _ = ledger.head(game)
-        opening = ledger.read_view(game, None, 0, OPENING)
-        end = ledger.read_view(game, None, max(0, length - 1), 1)
-    except (MissingEntryError, CorruptDataError) as error:
-        return {"game": game, "state": "can't be read", "why": str(error)}
-    return _game_row(game, length, opening, end)
-
-
-def _game_row(game: str, length: int, opening: Sequence[ViewEntry], end: Sequence[ViewEntry]) -> Json:
+def _game_row(game: str, length: int, read: Sequence[LogHead | ViewPageOrError]) -> Json:
+    """A game by its head, the page of its opening and that of its end, as far as these could be read."""
+    for error in read:
+        if isinstance(error, Exception):
+            return {"game": game, "state": "can't be read", "why": str(error)}
+    opening, end = (page.views[None] for page in read if isinstance(page, ViewPage))
     first = opening[:1]
     is_over = any(isinstance(event, GameEnded) for entry in end for event in entry.events)
     is_begun = any(isinstance(event, GameStarted) for entry in opening for event in entry.events)

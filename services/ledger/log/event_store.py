@@ -109,6 +109,7 @@ class RedisEventStore(RedisRole):
     """Writes entries with append_entry.lua, and reads logs and views."""
 
     read_names = blocking(read_names)
+    read_heads = blocking(read_heads)
 
     def append(self, decided: Iterable[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         """Write each decision, all of it or nothing, in order, in one round trip: the first may be written while the
@@ -181,7 +182,7 @@ class RedisEventStore(RedisRole):
 
     def head(self, game: str) -> tuple[int, bytes]:
         """The number of the log's last entry (0 for none) and the head after it."""
-        [head] = run(self._client, read_heads(self.partitions, [game]))
+        [head] = self.read_heads([game])
         if isinstance(head, Exception):
             raise head
         return head
@@ -189,7 +190,7 @@ class RedisEventStore(RedisRole):
     def heads(self, games: Sequence[str]) -> dict[str, tuple[int, bytes]]:
         """The heads of many logs, in one round trip, without those on a node that is away. Raises the first other error."""
         found: dict[str, tuple[int, bytes]] = {}
-        for game, head in zip(games, run(self._client, read_heads(self.partitions, games)), strict=True):
+        for game, head in zip(games, self.read_heads(games), strict=True):
             if isinstance(head, NodeAwayError):
                 continue
             if isinstance(head, Exception):
