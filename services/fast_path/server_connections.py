@@ -23,6 +23,7 @@ log = get_logger("gateway")
 MAX_HEADER_BYTES: Final = 65_536  # of one request, beside what one read of the socket brings
 MAX_PIPELINED: Final = 16  # requests that are sent ahead of their answers
 RETRY_AFTER_S: Final = 5
+READ_S: Final = 0.01  # in which the loop reads what lay in the kernel while it stood still
 
 
 class TooManyPipelinedError(LedgerlineError):
@@ -55,6 +56,7 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Count the connection no longer."""
         self._clear_deadline()
+        self.open_connections.openings.leave(self)
         if self.counted:
             self.counted = False
             self.open_connections.close(self.peer)
@@ -64,6 +66,9 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse what arrived, and limit the time and the size of a header."""
         if self.transport.is_closing():
+            return
+        if self.open_connections.openings.leave(self):
+            self._answer_and_close(400, "Nothing is sent on a WebSocket before it is open")
             return
         if self.in_header and self.deadline is None:  # a further request begins
             self._set_deadline(self.limits.header_s)
@@ -92,13 +97,30 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
         super().on_message_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection on, still counted: the WebSocket's protocol ends the count."""
+        """Open the socket when it is its turn."""
         self._clear_deadline()
+        self.open_connections.openings.ask(self)
+
+    def open_socket(self) -> None:
+        """Hand the connection on, still counted: the WebSocket's protocol ends the count."""
         super().handle_websocket_upgrade()
+
+    def refuse_socket(self) -> None:
+        """Tell the client to come back later."""
+        log.debug("socket refused", address=self.peer)
+        self._answer_and_close(503, "Too many sockets are being opened: come back later")
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, unless a request has arrived meanwhile."""
+        self.timeout_keep_alive_task = self.loop.call_later(READ_S, super().timeout_keep_alive_handler)
 
     def _set_deadline(self, seconds: float) -> None:
         self._clear_deadline()
-        self.deadline = self.loop.call_later(seconds, self._end_late_request, seconds)
+        self.deadline = self.loop.call_later(seconds, self._read_once_more, seconds)
+
+    def _read_once_more(self, seconds: float) -> None:
+        """Leave time for what has arrived: only the client's delay counts, not that of a loop that stood still."""
+        self.deadline = self.loop.call_later(READ_S, self._end_late_request, seconds)
 
     def _clear_deadline(self) -> None:
         if self.deadline is not None:
@@ -181,6 +203,7 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
         self.take_text: TakeText | None = None  # takes a message in, or leaves it: False
         self.unparsed_bytes = 0  # that the parser has of frames whose end isn't there yet
         self.heard_at = self.loop.time()
+        self.unheard_looks = 0  # since it was asked for a sign of life
         self.count_watchers: Callable[[], int] | None = (
             None  # of a client that is sent `alive`, whose absence it notices
         )
@@ -225,7 +248,7 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take in what arrived: a message, a sign of life, or something for the parser."""
-        self.heard_at = self.loop.time()
+        self.heard_at, self.unheard_looks = self.loop.time(), 0
         if not self.unparsed_bytes and data[:2] == PONG and len(data) == MASKED_HEADER_SIZE:
             self._count_frame()
             return
@@ -299,16 +322,19 @@ class SocketConnection(LimitedConnection, WebSocketsSansIOProtocol):
             return
         now = self.loop.time()
         if self.read_paused:  # a message of it is in hand, and nothing else is read
-            self.heard_at = now
-        silent_s = now - self.heard_at + TIMER_ERROR_S
-        if silent_s >= SILENT_S:
+            self.heard_at, self.unheard_looks = now, 0
+        if self.unheard_looks == 2:  # between the two all was read that came while the loop stood still
             self.keepalive_timeout()
-            return
-        is_asked = silent_s >= SIGN_S
-        if is_asked or self.count_watchers:
-            alive = alive_frame(self.count_watchers()) if self.count_watchers else b""
-            self.transport.write(alive + (PING if is_asked else b""))
-        self._sign_at(self.heard_at + (SILENT_S if is_asked else SIGN_S))
+        elif self.unheard_looks == 1:
+            self.unheard_looks = 2
+            self._sign_at(now + TICK_S)
+        else:
+            is_asked = now - self.heard_at + TIMER_ERROR_S >= SIGN_S
+            if is_asked or self.count_watchers:
+                alive = alive_frame(self.count_watchers()) if self.count_watchers else b""
+                self.transport.write(alive + (PING if is_asked else b""))
+            self.unheard_looks = int(is_asked)
+            self._sign_at(now + SILENT_S - SIGN_S - 2 * TICK_S if is_asked else self.heard_at + SIGN_S)
 
     def _sign_at(self, time_s: float) -> None:
         self.ping_timer = self.loop.call_at(ceil(time_s / TICK_S) * TICK_S, self.send_keepalive_ping)

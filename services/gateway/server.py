@@ -253,6 +253,9 @@ def build_server(
     )
 
 
+ACCEPTS_A_TURN: Final = 8  # of the loop, in which one socket begins to be opened
+
+
 class GatewayServer(uvicorn.Server):
     """uvicorn's server, whose followers go elsewhere before it closes connections: uvicorn closes sockets first, whatever they
     wait for. Signals are its process's, which also ends it where its loop is stuck."""
@@ -265,6 +268,13 @@ class GatewayServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Take none."""
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen. In each turn uvloop accepts one connection of a listener: many listeners leave none in the kernel, where nobody
+        sees that its client has left."""
+        listeners = sockets or []
+        more = [each.dup() for each in listeners for _ in range(ACCEPTS_A_TURN - 1)]
+        await super().startup([*listeners, *more])
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop in order."""

@@ -1,17 +1,22 @@
-"""The server's limits on strangers: connections at once, and what each of them may do."""
+"""The server's limits on strangers: connections at once, sockets that are being opened, and what each of them may do."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from services.metrics import declared as metrics
 
 OTHER_FILES: Final = 256  # that a gateway has open besides connections: the engine, logs, pages
 IPV6_PREFIX: Final = 64  # bits: a network this large is one household, which may use any address in it
+SOCKET_WAIT_S: Final = (
+    5.0  # for its turn to be opened: clients leave after 9 s or 10 s, of which some go by elsewhere
+)
+REFUSED_A_TURN: Final = 8
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,54 @@ class RefusedConnection(NamedTuple):
     title: str
 
 
+class AskedSocket(Protocol):
+    """A client that asked for a socket."""
+
+    loop: asyncio.AbstractEventLoop
+
+    def open_socket(self) -> None:
+        """Begin to open it."""
+
+    def refuse_socket(self) -> None:
+        """Tell the client to come back later."""
+
+
+class Openings:
+    """Sockets that were asked for, in this order: in each turn of the loop one begins to be opened. A turn lasts as long as the
+    work of all that are half open: those few are soon done, and open sockets keep their turns. Nothing is done for clients
+    that have left meanwhile. After a restart most would have, had they waited for a gateway that opens all at once, or lets
+    them wait in the kernel, and it would work for nobody else: they come again. So who would wait for too long is refused,
+    which costs a tenth of an opening."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[AskedSocket, float] = {}  # since when
+        self._has_turn = False
+
+    def ask(self, asked: AskedSocket) -> None:
+        """Open this socket in its turn, the next if none waits; or refuse it."""
+        self._waiting[asked] = asked.loop.time()
+        if not self._has_turn:
+            self._has_turn = True
+            asked.loop.call_soon(self._take_turn, asked.loop)
+
+    def leave(self, asked: AskedSocket) -> bool:
+        """Open this socket no more, if it waits. Returns whether it did."""
+        return self._waiting.pop(asked, None) is not None
+
+    def _take_turn(self, loop: asyncio.AbstractEventLoop) -> None:
+        for _ in range(REFUSED_A_TURN):
+            asked = next(iter(self._waiting), None)
+            if asked is None:
+                self._has_turn = False
+                return
+            if loop.time() - self._waiting.pop(asked) <= SOCKET_WAIT_S:
+                asked.open_socket()
+                break
+            metrics.LIMIT_HITS.add("openings")
+            asked.refuse_socket()
+        loop.call_soon(self._take_turn, loop)
+
+
 class OpenConnections:
     """Counts connections, by address and in total. Those of `proxies` count in total only: a proxy limits its own
     clients."""
@@ -58,6 +111,7 @@ class OpenConnections:
         self.most, self.most_per_address, self.proxies = most, most_per_address, proxies
         self.total = 0
         self.by_address: Counter[str] = Counter()
+        self.openings = Openings()
 
     def open(self, host: str) -> RefusedConnection | None:
         """Count a new connection. Where there are too many already: why, and it isn't counted."""

@@ -20,7 +20,7 @@ import { myGame } from "./my_games.js";
  * @property {(watching: number) => void} watching how many watch the game
  */
 
-const PAUSES_MS = [300, 700, 1500, 3000, 6000, 10000];
+const PAUSES_MS = [300, 1000, 3000, 9000, 20000]; // each varies by half: many come back from one fault
 const GO_ELSEWHERE = 1012; // the server stops, and another one is there
 const ELSEWHERE_MS = 200; // at most, until we come back there: not all at one moment
 const BEGIN_ANEW = 4002; // the server lost entries that we have
@@ -167,7 +167,7 @@ export class Connection {
     const isFirst = code === GO_ELSEWHERE && this.#tries === 0;
     const pause = isFirst
       ? Math.random() * ELSEWHERE_MS
-      : PAUSES_MS[Math.min(this.#tries, PAUSES_MS.length - 1)];
+      : PAUSES_MS[Math.min(this.#tries, PAUSES_MS.length - 1)] * (0.5 + Math.random());
     this.#tries += 1;
     this.#timer = setTimeout(() => this.#open(), pause);
   }

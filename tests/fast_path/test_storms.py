@@ -1,0 +1,278 @@
+"""Many clients come back at once: a gateway opens their sockets as fast as it can, and cuts off nobody for its own delay."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import json
+import re
+import socket
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from random import Random
+from typing import Any, Final
+
+import pytest
+import uvicorn
+import uvloop
+from uvicorn.server import ServerState
+
+from services.fast_path.server_connections import PING, SIGN_S, TICK_S, HttpConnection
+from services.gateway.following.gateway_stop import Stopping
+from services.gateway.server import GatewayServer, open_listener
+from services.runtime.connection_limits import SOCKET_WAIT_S, ConnectionLimits, OpenConnections, Openings
+from tests.bench.light_players import PONG as PONG_BYTE
+from tests.bench.light_players import frame
+from tests.security.unread import open_unread
+from tests.structure import ROOT
+
+PAGE: Final = (ROOT / "services/gateway/pages/api/connection.js").read_text()
+PAUSES_S: Final = [ms / 1000 for ms in json.loads(re.findall(r"PAUSES_MS = (\[.*?\])", PAGE)[0])]
+PATIENCE_S: Final = 9.0  # a page's
+STEPS: Final = 10  # turns of the loop that an opening takes, each of them STEP_S
+STEP_S: Final = 0.0001
+CLIENTS: Final = 15_000  # 15 s of work
+
+
+class Turns:
+    """A loop in which time goes by with what is done: it accepts a few clients a turn, and takes every half-open socket a step
+    further."""
+
+    def __init__(self) -> None:
+        self.now, self.openings = 0.0, Openings()
+        self.soon: deque[Callable[[], object]] = deque()
+        self.coming: list[tuple[float, int, Callable[[], object]]] = []
+        self.half_open: dict[Client, int] = {}
+
+    def time(self) -> float:
+        return self.now
+
+    def call_soon(self, call: Callable[..., object], *given: object) -> None:
+        self.soon.append(lambda: call(*given))
+
+    def call_at(self, at_s: float, call: Callable[[], object]) -> None:
+        heapq.heappush(self.coming, (at_s, len(self.coming), call))
+
+    def turn(self) -> None:
+        while self.coming and self.coming[0][0] <= self.now:
+            heapq.heappop(self.coming)[2]()
+        for _ in range(len(self.soon)):
+            self.soon.popleft()()
+        self.now += STEP_S / 10
+        for client in list(self.half_open):
+            self.now += STEP_S
+            self.half_open[client] -= 1
+            if not self.half_open[client]:
+                del self.half_open[client]
+                client.is_there = True
+
+
+class Client:
+    """Asks for a socket until it has one, as a page does."""
+
+    def __init__(self, loop: Any, random: Random) -> None:
+        self.loop, self.random = loop, random
+        self.asked, self.refused, self.is_there = 0, 0, False
+
+    def come(self) -> None:
+        self.asked += 1
+        attempt = self.asked, self.refused
+        self.loop.now += STEP_S  # accepted, read
+        self.loop.call_at(self.loop.now + PATIENCE_S, lambda: self.leave(attempt))
+        self.loop.openings.ask(self)
+
+    def leave(self, attempt: tuple[int, int]) -> None:
+        if attempt == (self.asked, self.refused) and not self.is_there:
+            self.loop.openings.leave(self)
+            self.loop.half_open.pop(self, None)
+            self.come_back()
+
+    def come_back(self) -> None:
+        pause_s = PAUSES_S[min(self.asked, len(PAUSES_S)) - 1]
+        self.loop.call_at(self.loop.now + pause_s * self.random.uniform(0.5, 1.5), self.come)
+
+    def open_socket(self) -> None:
+        self.loop.half_open[self] = STEPS
+
+    def refuse_socket(self) -> None:
+        self.refused += 1
+        self.come_back()
+
+
+def test_P8_all_who_come_at_once_are_back_in_the_time_of_their_work() -> None:
+    # given
+    loop, random = Turns(), Random("storm")
+    clients = [Client(loop, random) for _ in range(CLIENTS)]
+    # when
+    for client in clients:
+        loop.call_at(0, client.come)
+    while not all(client.is_there for client in clients):
+        for _ in range(1_000):
+            loop.turn()
+    # then
+    assert loop.now < 1.5 * CLIENTS * STEPS * STEP_S
+    assert sum(client.asked for client in clients) < 3 * CLIENTS
+
+
+class OneClient:
+    """Notes what becomes of its wish for a socket."""
+
+    def __init__(self, loop: Any) -> None:
+        self.loop, self.became = loop, ""
+
+    def open_socket(self) -> None:
+        self.became = "opened"
+
+    def refuse_socket(self) -> None:
+        self.became = "refused"
+
+
+def test_a_turn_of_the_loop_opens_one_socket_and_none_for_who_has_left_or_waited_too_long() -> None:
+    # given
+    loop = Turns()
+    late, first, gone, last = (OneClient(loop) for _ in range(4))
+    loop.openings.ask(late)
+    loop.now = SOCKET_WAIT_S + 1
+    for each in (first, gone, last):
+        loop.openings.ask(each)
+    loop.openings.leave(gone)
+    # when
+    loop.turn()
+    # then
+    assert [late.became, first.became, last.became] == ["refused", "opened", ""]
+    loop.turn()
+    assert [gone.became, last.became] == ["", "opened"]
+
+
+# -- a loop that stood still -----------------------------------------------------------------------
+
+
+class StandStill(asyncio.Protocol):
+    """Holds the loop up while it reads, and has something done meanwhile."""
+
+    def __init__(self, meanwhile: Callable[[], object]) -> None:
+        self.meanwhile = meanwhile
+
+    def data_received(self, data: bytes) -> None:
+        self.meanwhile()
+
+
+@pytest.mark.parametrize("further", [False, True], ids=["the first", "a further one"])
+def test_a_request_that_came_while_the_loop_stood_still_is_in_time(further: bool) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async def scenario() -> bytes:
+        loop, limits, count = (
+            asyncio.get_running_loop(),
+            ConnectionLimits(header_s=0.2),
+            OpenConnections(10, 10),
+        )
+        config = uvicorn.Config(app, log_config=None)
+        config.load()
+        config.timeout_keep_alive = limits.header_s  # type: ignore[assignment]  # a time-out may be a fraction
+        made, whole = asyncio.Event(), b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+        def connection() -> HttpConnection:
+            made.set()
+            return HttpConnection(config, ServerState(), {}, limits=limits, open_connections=count)
+
+        def hold_up() -> None:
+            time.sleep(2 * limits.header_s)
+            asking.sendall(whole)
+
+        gateway = await loop.create_server(connection, "127.0.0.1", 0)
+        other = await loop.create_server(lambda: StandStill(hold_up), "127.0.0.1", 0)
+        with (
+            closing(socket.create_connection(other.sockets[0].getsockname())) as holding,
+            closing(socket.create_connection(gateway.sockets[0].getsockname())) as asking,
+        ):
+            asking.setblocking(False)
+            if further:
+                asking.sendall(whole)
+                assert await loop.sock_recv(asking, 1_000)
+            await made.wait()
+            holding.sendall(b"x")
+            answer = await loop.sock_recv(asking, 1_000)
+        gateway.close()
+        other.close()
+        return answer
+
+    assert uvloop.run(scenario()).startswith(b"HTTP/1.1 204 ")
+
+
+class Clock:
+    """A loop's time, and the look that is due."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop, self.now, self.due = loop, loop.time(), 0.0
+
+    def time(self) -> float:
+        return self.now
+
+    def call_at(self, at_s: float, _: Callable[[], object]) -> None:
+        self.due = at_s
+
+    call_later = call_at
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_client_is_cut_off_for_its_own_silence_alone(answers: bool) -> None:
+    async def scenario() -> None:
+        # given
+        protocol, transport = await open_unread(ConnectionLimits())
+        clock = Clock(protocol.loop)
+        protocol.loop = clock  # type: ignore[assignment]
+        protocol.data_received(frame(PONG_BYTE, b""))
+
+        def look(late_s: float = 0.0) -> None:
+            clock.now = clock.due + late_s
+            protocol.send_keepalive_ping()
+
+        clock.due = clock.now + SIGN_S
+        # when
+        look(late_s=60)
+        assert (bytes(transport.unread), protocol.close_sent) == (PING, False), "it wasn't asked yet"
+        look(late_s=60)
+        assert not protocol.close_sent, "its answer may have come meanwhile"
+        if answers:
+            clock.now += TICK_S / 2
+            protocol.data_received(frame(PONG_BYTE, b""))
+        look()
+        # then
+        assert protocol.close_sent is not answers
+
+    asyncio.run(scenario())
+
+
+def test_a_turn_of_the_loop_accepts_many_connections() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        pass
+
+    async def turns_to_accept(clients: int) -> int:
+        made = list[object]()
+
+        def connection(**_: Any) -> asyncio.Protocol:
+            made.append(None)
+            return asyncio.Protocol()
+
+        config = uvicorn.Config(app, log_config=None, lifespan="off", http=connection)  # type: ignore[arg-type]  # it only calls it
+        config.load()
+        server = GatewayServer(Stopping(), config)
+        server.lifespan = config.lifespan_class(config)
+        with open_listener("127.0.0.1", 0) as listener, ExitStack() as stack:
+            await server.startup([listener])
+            for _ in range(clients):
+                stack.enter_context(closing(socket.create_connection(listener.getsockname())))
+            turns = 0
+            while len(made) < clients:
+                await asyncio.sleep(0)
+                turns += 1
+            for each in server.servers:
+                each.close()
+        return turns
+
+    assert uvloop.run(turns_to_accept(80)) < 80 / 2
