@@ -10,7 +10,7 @@ export async function join(/** @type {string} */ url, /** @type {string} */ game
 }
 
 export const play = (/** @type {string} */ url, /** @type {string} */ game, /** @type {string} */ token) => new Promise((done, failed) => {
-  let [number, head, problem, waiting] = [0, "", "", /** @type {any} */ (null)]; // waiting: the command without a verdict yet
+  let [number, head, problem, waiting, tries] = [0, "", "", /** @type {any} */ (null), 0]; // waiting: the command without a verdict yet
   const connect = () => {
     const address = `${url.replace("http", "ws")}/v1/games/${game}/play?legal=true&after=${number}&head=${head}`;
     const socket = new WebSocket(address, ["ledgerline", `token.${token}`]);
@@ -21,7 +21,7 @@ export const play = (/** @type {string} */ url, /** @type {string} */ game, /** 
       if (message.type === "problem") problem = message.problem.detail;
       if (message.type === "unknown" || message.problem?.retry_after) setTimeout(() => waiting && send(), 1000);
       if (message.type !== "entry" || message.number <= number) return;
-      ({ number, head } = message);
+      ({ number, head } = message), (tries = 0);
       if (message.answers === waiting?.id) waiting = null;
       const ended = message.events.find((/** @type {{ type: string }} */ event) => event.type === "game_ended");
       if (ended) return (socket.onclose = null), socket.close(), done(ended.scores);
@@ -31,7 +31,7 @@ export const play = (/** @type {string} */ url, /** @type {string} */ game, /** 
     };
     socket.onclose = ({ code, reason }) => {
       if (code === 4002) [number, head] = [0, ""]; // the server lost entries that we have: begin anew
-      return code === 1000 || code === 1008 ? failed(new Error(problem || reason)) : setTimeout(connect, 500);
+      return code === 1000 || code === 1008 ? failed(new Error(problem || reason)) : setTimeout(connect, 250 * 2 ** Math.min(tries++, 6) * (1 + Math.random()));
     };
   };
   connect();

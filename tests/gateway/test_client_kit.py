@@ -14,6 +14,9 @@ from subprocess import PIPE, Popen
 
 import httpx
 import pytest
+from websockets.datastructures import Headers
+from websockets.exceptions import InvalidStatus
+from websockets.http11 import Response
 
 from examples.bot import play
 from schemas.commands import Command, Leave
@@ -253,6 +256,24 @@ def test_P2_a_command_is_sent_again_as_it_was_and_only_when_nothing_is_left_to_r
     for message in messages:
         session.receive(json.dumps(message))
     assert session.outgoing() == sent
+
+
+def test_a_client_comes_back_ever_later_at_moments_of_its_own_and_not_before_the_server_asks() -> None:
+    # given
+    seat = SeatToken("http://gateway", "g", 0, "token")
+    busy = InvalidStatus(Response(503, "", Headers({"Retry-After": "5"})))
+    client, another = AsyncSeatClient(seat), AsyncSeatClient(seat)
+    # when
+    pauses = [[each._pause_after(OSError()) for _ in range(12)] for each in (client, another)]
+    # then
+    assert pauses[0] != pauses[1]
+    assert pauses[0][0] < 0.1
+    assert 8 < pauses[0][-1] < 40
+    assert AsyncSeatClient(seat)._pause_after(busy) >= 5
+    for status in (408, 429, 502, 504):  # a server that is slow, or a proxy whose server is away
+        assert client._pause_after(InvalidStatus(Response(status, "", Headers()))) > 0
+    with pytest.raises(ServerRefusedError):
+        client._pause_after(InvalidStatus(Response(403, "", Headers())))
 
 
 # -- what is checked -----------------------------------------------------------------

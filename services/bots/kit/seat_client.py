@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import AsyncIterator, Iterator
 from types import TracebackType
@@ -17,7 +18,6 @@ from websockets.sync.client import connect as connect_plainly
 from schemas.commands import Command
 from services.bots.kit.seat_requests import PATIENCE_S, SeatToken, uses_proxy
 from services.bots.kit.seat_session import (
-    BUSY_STATUSES,
     SeatSession,
     ServerRefusedError,
     Turn,
@@ -27,7 +27,14 @@ from services.bots.kit.seat_session import (
 
 ABNORMAL: Final = 1006  # without a closing frame
 FIRST_PAUSE_S: Final = 0.05
-LONGEST_PAUSE_S: Final = 5.0
+LONGEST_PAUSE_S: Final = 20.0  # about; all pauses vary by half, for many come back from one fault
+PASSING_STATUSES: Final = (
+    408,
+    429,
+    502,
+    503,
+    504,
+)  # of a server, or of a proxy before it, that is busy or away
 ANSWER_S: Final = 20.0  # without any message, before a command is sent again
 QUEUED_MESSAGES: Final = 1_024  # that wait while a bot thinks
 PING_S, PONG_S, CLOSING_S = 4.0, 5.0, 1.0  # so a connection that died silently is left within 10 s
@@ -54,14 +61,17 @@ class _ReturningClient:
         session = self.session
         if isinstance(error, ConnectionClosed) and error.rcvd is not None:
             session.closed(error.rcvd.code, error.rcvd.reason)
-        elif isinstance(error, InvalidStatus) and error.response.status_code not in BUSY_STATUSES:
+        elif isinstance(error, InvalidStatus) and error.response.status_code not in PASSING_STATUSES:
             raise ServerRefusedError(error.response.status_code, "", str(error)) from None
         else:
             session.closed(ABNORMAL, "")
         if time.monotonic() - self._last_heard_s > self.patience_s:
             raise UnreachableError(f"nothing was heard of the server for {self.patience_s:g} s: {error}")
-        pause_s, self._pause_s = self._pause_s, min(2 * self._pause_s, LONGEST_PAUSE_S)
-        return max(pause_s, session.take_pause())
+        asked_s = error.response.headers.get("Retry-After", "") if isinstance(error, InvalidStatus) else ""
+        pause_s = max(self._pause_s, 2.0 * int(asked_s) if asked_s.isdecimal() else 0.0)
+        self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+        jitter = random.uniform(0.5, 1.5)  # noqa: S311 - no secret
+        return max(pause_s * jitter, session.take_pause())
 
     def _address(self) -> tuple[str, dict[str, str], Literal[True] | None]:
         """The URL of the seat's WebSocket, its headers, and whether a proxy may be used."""
