@@ -213,6 +213,7 @@ def show_run(plan: Plan, outcome: Outcome, measured: machine_table.Measured) -> 
         f"{measured.commands_per_s:,.0f} commands a second for {outcome.seconds:,.0f} s, of {plan.games:,} games; "
         f"people's: {n['sent']:,} sent, {n['checked']:,} checked in {n['checked games'] + n['finished']:,} logs, [b]{n['lost']} lost, {n['doubled']} doubled, "
         f"{n['unanswered']} unanswered[/] ({n['decided unseen']} of them decided; {n['unattached']} of people who had no socket yet); {n['sent again']:,} sent again, {n['cut']:,} sockets cut; "
+        f"{n['opened']:,} asked for, {n['refused']:,} refused, {n['gave up']:,} given up; "
         f"the engines' log grew by {watched.log_bytes / 1e6:,.0f} MB ({measured.log_bytes:,.0f} bytes a command); backlog at "
         f"most {watched.most_backlog:,.0f} commands, {watched.most_oldest_s:.1f} s; {watched.dead_letters:,.0f} dead letters",
         soft_wrap=True,

@@ -37,6 +37,7 @@ BACK_S: Final = (
 )
 MOST_BACK_S: Final = 30.0
 OPEN_S: Final = 10.0  # for a connection: where a gateway's queue is full, the system asks ever more rarely, for two minutes
+PATIENCE_S: Final = 9.0  # for an open socket, as a page's
 CALLS_AT_ONCE: Final = 64
 REPORT_S: Final = 1.0
 LAST_ANSWERS_S: Final = 120.0
@@ -87,10 +88,26 @@ class Person(asyncio.Protocol):
         crowd = self.table.crowd
         self.timer = crowd.loop.call_later(in_s, crowd.open_socket, self)
 
-    def come_back(self) -> None:
-        """Open the socket again, ever later while that fails."""
-        self.come(self.table.crowd.random.uniform(0, min(MOST_BACK_S, 2 * BACK_S * 2**self.failures)))
+    def come_back(self, asked_s: float = 0.0) -> None:
+        """Open the socket again, ever later while that fails, and not before the server asked for it."""
+        random = self.table.crowd.random
+        pause_s = random.uniform(0, min(MOST_BACK_S, 2 * BACK_S * 2**self.failures))
+        self.come(max(pause_s, asked_s * random.uniform(1, 2)))
         self.failures += 1
+
+    def wait_for_socket(self, seconds: float = PATIENCE_S, *, is_last: bool = False) -> None:
+        """Give up a socket that doesn't open: after a last look at what came while this process stood still."""
+        crowd = self.table.crowd
+
+        def look() -> None:
+            if not is_last:
+                self.wait_for_socket(0.05, is_last=True)
+                return
+            crowd.count["gave up"] += 1
+            self.hang_up()
+            self.come_back()
+
+        self.timer = crowd.loop.call_later(seconds, look)
 
     def stop_waiting(self) -> None:
         """Neither come nor move by itself."""
@@ -111,6 +128,7 @@ class Person(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport  # type: ignore[assignment]  # uvloop's is a Transport by its methods
         self.rest, self.upgraded, self.end = b"", False, -1
+        self.wait_for_socket()
         transport.write(self.upgrade())  # type: ignore[attr-defined]
 
     def data_received(self, data: bytes) -> None:
@@ -122,8 +140,8 @@ class Person(asyncio.Protocol):
                 return
             self.upgraded = b" 101 " in head[:20]
             if not self.upgraded:
-                self.table.crowd.note_refusal(head)
-                self.leave()
+                self.hang_up()
+                self.come_back(self.table.crowd.note_refusal(head))
                 return
         self.rest = self._read_frames(data)
 
@@ -134,14 +152,18 @@ class Person(asyncio.Protocol):
             self.table.crowd.count["cut"] += 1
             self.come_back()
 
+    def hang_up(self) -> None:
+        """Close the socket, if there is one."""
+        transport, self.transport = self.transport, None
+        if transport is not None:
+            transport.close()
+
     def leave(self) -> None:
         """Close the socket, and come back after a pause unless the game is over."""
-        if self.transport is not None:
-            transport, self.transport = self.transport, None
-            transport.close()
+        self.hang_up()
         if self.table.is_over:
             return
-        if self.pending or (self.is_attached and not self.upgraded):
+        if self.pending:
             self.come_back()
         else:
             self.come(self.table.crowd.pause_s())
@@ -178,6 +200,7 @@ class Person(asyncio.Protocol):
         crowd = self.table.crowd
         match message["type"]:
             case "attached":
+                self.stop_waiting()
                 self.end, self.failures = message["number"], 0
                 self._look()
             case "entry":
@@ -344,11 +367,13 @@ class Crowd:
         if len(self.complaints) < MOST_COMPLAINTS:
             self.complaints.append(complaint)
 
-    def note_refusal(self, head: bytes) -> None:
-        """Report a socket that wasn't opened: limits of a server that isn't meant for so many."""
-        status = head.decode(errors="replace").split("\r\n")[0]
-        if " 503" not in status:  # the engine is away for a while
+    def note_refusal(self, head: bytes) -> float:
+        """Report a socket that wasn't opened, unless the server is busy for a while: for how long, by its own word."""
+        status, *fields = head.decode(errors="replace").lower().split("\r\n")
+        if " 503" not in status:
             self.note(f"a socket was refused: {status}")
+        self.count["refused"] += 1
+        return next((float(each[13:]) for each in fields if each.startswith("retry-after: ")), 0.0)
 
     def open_socket(self, person: Person) -> None:
         """Have a person come."""

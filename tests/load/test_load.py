@@ -15,6 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from services.bootstrap.embedded import run_embedded_server
+from tests.bench.endtoend import cpu_s
+from tests.chaos.systems import System
 from tests.load import people
 from tests.load.__main__ import app
 from tests.load.calls import Address, Calls
@@ -22,6 +24,7 @@ from tests.load.latencies import percentile_s, step_of
 from tests.load.log_check import Checked, check_answers
 from tests.load.machine_table import Measured, Target, rows_of
 from tests.load.people import Crowd, Person, Plan, Table, run_people
+from tests.load.systems import server, urls_of
 from tests.load.watch import Look, Watch
 from tests.many_clients import settings_for_many_clients
 
@@ -176,3 +179,50 @@ def test_who_isn_t_let_in_asks_again_sooner_than_the_system_would(monkeypatch: p
         return loop.time() - began_s
 
     assert asyncio.run(opened_after_s()) < 2.5
+
+
+FOLLOWERS = 2_000
+
+
+async def come_back(system: System) -> tuple[Counter[str], dict[str, float]]:
+    """What followers counted from the moment at which their gateway was killed until all were back, and the CPU seconds of
+    that gateway, to which they had come one after the other, and of the next."""
+    crowd = Crowd(PLAN._replace(pause_s=1e9), multiprocessing.Pipe()[0])
+    address = Address.of(urls_of(system)[0])
+    people, spent_s = list[Person](), dict[str, float]()
+    calls = Calls(address, 0)
+    for number in range(20):
+        table = Table(crowd, address.called_by(number), calls)
+        await table.begin()
+        for _ in range(FOLLOWERS // 40):
+            people += [Person(table, each.seat, each.token, True) for each in table.people]
+
+    async def all_are_there(which: str) -> None:
+        while not all(person.end >= 0 for person in people):  # noqa: ASYNC110 - they are many
+            await asyncio.sleep(0.05)
+        spent_s.update(cpu_s({which: system.of("gateway")[0].process.pid}))
+
+    for number, person in enumerate(people):
+        person.come(number / 200)
+    await all_are_there("calm")
+    calls.close()
+    crowd.count.clear()
+    await asyncio.to_thread(system.kill, system.of("gateway")[0])
+    await all_are_there("storm")
+    for person in people:
+        person.table.is_over = True
+        person.stop_waiting()
+        person.hang_up()
+    assert crowd.complaints == []
+    return crowd.count, spent_s
+
+
+@pytest.mark.long
+def test_P8_all_followers_of_a_killed_gateway_are_soon_back_and_cost_no_more_than_in_calm(
+    tmp_path: Path,
+) -> None:
+    with server(tmp_path, {"gateway": 1, "referee": 1, "bots": 1}, False, "1gb") as system:
+        count, spent_s = asyncio.run(come_back(system))
+    assert count["cut"] >= FOLLOWERS
+    assert count["opened"] <= 2 * FOLLOWERS
+    assert spent_s["storm"] < 1.5 * spent_s["calm"]
