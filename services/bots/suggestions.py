@@ -14,7 +14,7 @@ from schemas.field_types import Seat
 from services.bots.searching.any_game import evaluate_commands
 from services.bots.searching.candidate_halving import CandidateValue
 from services.bots.seat_projection import NO_SEAT_SECRET
-from services.bots.seat_random import SeatRandom, think
+from services.bots.seat_random import SeatRandom
 from services.referee.games import GameState, legal
 from services.runtime.killable_processes import KillableProcess
 
@@ -36,7 +36,8 @@ def evaluate_here(
     # not the seat's own stream: a bot's next moves would show in what is suggested to others afterwards
     seat_random = SeatRandom(NO_SEAT_SECRET, number)
     commands = legal(state, seat)
-    return evaluate_for_player(state, seat, commands, seat_random, done) if commands else ()
+    rollouts = ROLLOUTS if done is None else JUDGING_ROLLOUTS
+    return evaluate_commands(state, seat, commands, seat_random, rollouts, done) if commands else ()
 
 
 class ProcessSuggester:
@@ -54,18 +55,6 @@ class ProcessSuggester:
     ) -> Sequence[CandidateValue]:
         """The values of a seat's candidates after entry `number`, the best first; none if it has nothing to choose. Raises
         NoAnswerError."""
-        commands = legal(state, seat)
-        if not commands:
+        if not legal(state, seat):
             return ()
-        source = NO_SEAT_SECRET, number
-        evaluate = partial(evaluate_for_player, done=done)
-        return self._process.ask(partial(think, evaluate, state, seat, commands, source), LIMIT_S)
-
-
-def evaluate_for_player(
-    state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom, done: Command | None
-) -> Sequence[CandidateValue]:
-    """The candidates' values by as many rollouts as a suggestion has, or as judging what was `done`. Raises as
-    `evaluate_commands`."""
-    rollouts = ROLLOUTS if done is None else JUDGING_ROLLOUTS
-    return evaluate_commands(state, seat, commands, seat_random, rollouts, done)
+        return self._process.ask(partial(evaluate_here, state, seat, number, done), LIMIT_S)
