@@ -40,7 +40,6 @@ from services.cli.options import (
 from services.cli.output import console, print_json
 from services.cli.playing.following import WatchedGame
 from services.cli.tables.game_tables import final_score_table, standings_table
-from services.cli.trains.ask import position_question
 from services.documents import read_bytes
 from services.ledger import MissingEntryError, ViewFollower, iter_view
 from services.referee.games import GameState, fold, fold_events, redact_for
@@ -273,6 +272,8 @@ def _replay_game(source: ReplaySource, last_sequence: int | None, viewer: str | 
 
 def _read_position(source: ReplaySource, last_sequence: int | None) -> dict[str, object]:
     """The position after an entry, or after the last one, as a question to `ask`."""
+    from services.cli.trains.ask import position_question  # noqa: PLC0415 - it reads boards and YAML, which no other option needs
+
     game, log = source.game, source.log
     _require_entry(game, len(log), last_sequence)
     state = fold(log[:last_sequence])
