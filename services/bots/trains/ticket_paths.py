@@ -109,7 +109,7 @@ class Roads(NamedTuple):
     cities: Mapping[str, int]
     routes: Mapping[str, int]
     names: Sequence[str]  # of the routes
-    exits: Sequence[Sequence[tuple[int, int]]]  # by city the other end of each route, and the route
+    exits: list[list[tuple[int, int]]]  # by city the other end of each route, and the route
     countries: Set[int]
 
 
@@ -147,7 +147,7 @@ def _spaces_for(state: TrainGame, seat: Seat, roads: Roads) -> list[int]:
 
 
 def _paths_from(
-    start: int, ends: Set[int], roads: Roads, spaces: Sequence[int], most_cars: int
+    start: int, ends: Set[int], roads: Roads, spaces: list[int], most_cars: int
 ) -> dict[int, TicketPath]:
     """The shortest paths from a city to those of these cities that can be reached with so many cars."""
     exits, countries, size, remaining = roads.exits, roads.countries, len(roads.exits), {*ends}
@@ -157,7 +157,8 @@ def _paths_from(
     cities_before, routes_before = [start] * size, [0] * size
     frontier = [start]  # a length and a city as one number
     while frontier and remaining:
-        length, city = divmod(heappop(frontier), size)
+        step = heappop(frontier)
+        length, city = step // size, step % size
         if length > best[city]:
             continue
         if city in remaining:

@@ -195,16 +195,18 @@ def _choose_action(state: TrainGame, seat: Seat, commands: Sequence[Command]) ->
 def _best_claim(state: TrainGame, claims: Sequence[ClaimRoute]) -> ClaimRoute:
     """The longest claim; of these the one whose passenger is placed at the higher token, then of the fewest wild cards."""
     routes, tokens = state.own.board.routes, state.own.tokens
-    lengths = [routes[claim.route].length for claim in claims]
-    longest = max(lengths)
-
-    def value(claim: ClaimRoute) -> tuple[int, int]:
+    longest, best, best_value = 0, claims[0], (0, 0)
+    for claim in claims:
+        length = routes[claim.route].length
+        if length < longest:
+            continue
         passenger_value = 0
         if claim.passenger is not None:
             passenger_value = 1 + sum(tokens.get(claim.passenger, ())[:1])
-        return passenger_value, -claim.cards.get(LOCOMOTIVE, 0) - claim.cards.get(PLUS_FOUR, 0)
-
-    return max((claim for claim, length in zip(claims, lengths) if length == longest), key=value)  # noqa: B905 - one for each
+        value = passenger_value, -claim.cards.get(LOCOMOTIVE, 0) - claim.cards.get(PLUS_FOUR, 0)
+        if length > longest or value > best_value:
+            longest, best, best_value = length, claim, value
+    return best
 
 
 def _best_journey(state: TrainGame, journeys: Sequence[MovePassenger]) -> MovePassenger | None:
@@ -255,15 +257,18 @@ def _best_draw(state: TrainGame, seat: Seat, spaces: Mapping[str, int], draws: S
     market, hand, grays = state.own.market, state.seats[seat].own.hand, spaces.get(GRAY, 0)
     most_held = max(COLORS, key=hand.__getitem__) if grays else None
 
-    def value(draw: Draw) -> float:
-        if isinstance(draw, DrawBlind):
-            return 0.5
-        card = market[draw.slot or 0]
-        if card == LOCOMOTIVE:
-            return 1.5
-        held = hand[card]
-        if held < spaces.get(str(card), 0):
-            return 2 + held / 100
-        return 1 + held / 100 if card == most_held and held < grays else 0
-
-    return max(draws, key=value)
+    best, best_value = draws[0], -1.0
+    for draw in draws:
+        card = None if isinstance(draw, DrawBlind) else market[draw.slot or 0]
+        held, value = hand[card], 0.0
+        if card is None:
+            value = 0.5
+        elif card == LOCOMOTIVE:
+            value = 1.5
+        elif held < spaces.get(card, 0):
+            value = 2 + held / 100
+        elif card == most_held and held < grays:
+            value = 1 + held / 100
+        if value > best_value:
+            best, best_value = draw, value
+    return best
