@@ -39,6 +39,8 @@ AROUND_RULES: Final = (
     "services/referee/decision_building.py",
     "services/referee/player_names.py",
 )
+# The policy that whole games are simulated with: it takes 3.9 ms of CPU a game, and 6.2 in Python.
+GREEDY: Final = ("services/bots/trains/ticket_paths.py", "services/bots/trains/trains_strategies.py")
 # A decision that takes too long is interrupted between two bytecodes, which compiled code has none of. So what may take
 # long stays as it is: searches without a small bound, and what a creation checks. All else is short between two calls of Python.
 INTERPRETED: Final = ("search", "setup")
@@ -110,7 +112,7 @@ def build() -> str:
 
 
 def modules_to_compile(root: Path = ROOT) -> list[str]:
-    """Their paths below the root: those AROUND_RULES, and all of the rules but what is INTERPRETED, and but the packages'
+    """Their paths below the root: those AROUND_RULES, GREEDY, and all of the rules but what is INTERPRETED, and but the packages'
     own modules, from whose places the boards' files are found."""
     paths = sorted((root / RULES).rglob("*.py"))
     names = {path: path.relative_to(root / RULES).as_posix() for path in paths if path.name != "__init__.py"}
@@ -119,7 +121,7 @@ def modules_to_compile(root: Path = ROOT) -> list[str]:
         for path, name in names.items()
         if name in BOUNDED or path.parent.name not in INTERPRETED
     ]
-    return [*AROUND_RULES, *rules]
+    return [*AROUND_RULES, *GREEDY, *rules]
 
 
 def _require_tools() -> None:
