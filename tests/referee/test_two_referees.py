@@ -33,7 +33,7 @@ from tests.referee.running_referee import (
     view_problems,
 )
 
-SEEDS = {"fake": range(30), "engine": range(100, 106)}
+SEEDS = {"fake": (0, 1), "engine": (*range(100, 106), *range(2, 30))}  # the fake takes three times the CPU
 MAX_STEPS = 4_000
 CRASH_PROBABILITY = 0.03  # of all calls, before and after each
 GAMES = {"game-a": 2, "game-b": 3}
@@ -183,7 +183,7 @@ def any_schedule_leaves_one_log(seed: int, ledger: RedisLedger) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
-@pytest.mark.parametrize("seed", long_after(2, SEEDS["fake"]))
+@pytest.mark.parametrize("seed", SEEDS["fake"])
 def test_P2_P3_any_schedule_leaves_one_log(seed: int, ledger: RedisLedger) -> None:
     any_schedule_leaves_one_log(seed, ledger)
 
