@@ -154,7 +154,8 @@ class DealUnseen:
 
     def __call__(self, state: GameState, seen: Seen, shuffle: ShuffleFunction) -> GameState:
         """Deal afresh what the viewer can't see. Raises ValueError where the view names a card more often than there are."""
-        dealt, view = state.copy(), seen.view.copy()
+        dealt = state.copy()
+        view = dealt if seen.view is state else seen.view.copy()
         dealt.own = view.own
         for seat_state, seat_view in zip(dealt.seats, view.seats, strict=True):
             seat_state.own = seat_view.own

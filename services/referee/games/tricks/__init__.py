@@ -96,7 +96,7 @@ def playable(state: Tricks, seat: Seat) -> list[str]:
     """FOLLOW-1: the cards of the suit that was led; without one of them, any."""
     cards = [card for card in state.seats[seat].own.cards if card is not None]
     led = state.own.trick[0][1].split("-")[0] if state.own.trick else ""
-    return [card for card in cards if card.split("-")[0] == led] or cards
+    return [card for card in cards if card.startswith(led)] or cards
 
 
 def offers(state: Tricks, seat: Seat) -> Sequence[PlayCard]:
