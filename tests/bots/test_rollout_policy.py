@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from statistics import mean
 
 import pytest
 
@@ -10,7 +11,9 @@ from services.bots.trains.searching.compact_game import CompactGame
 from services.bots.trains.searching.rollout_needs import find_spans, path_bonuses
 from services.bots.trains.searching.rollout_plan import make_plan
 from services.bots.trains.searching.rollout_policy import Rollout
+from services.referee.games.state import ACTION
 from services.referee.games.trains.search.sweeps import longest_path
+from services.tournament.viewed_game import CoreGame, GameSetting
 from tests.bots.compact_games import compact
 from tests.rules.given import Scene, given
 
@@ -113,3 +116,20 @@ def test_it_plans_a_shorter_way_before_it_gives_a_ticket_up() -> None:
     game = compact(scene.state)  # by long routes it is 28 cars, by the shortest way 17
     routes = make_plan(game, 0).routes
     assert routes and sum(game.rules.graph.lengths[route] for route in routes) <= 20
+
+
+def test_seats_of_rollouts_come_to_nearly_as_many_points_as_planners() -> None:
+    """A search can't be better than what it plays games out with."""
+    in_rollouts, of_planners = list[int](), list[int]()
+    for number in range(20):
+        # given a duel of planners with its tickets chosen
+        game = CoreGame(GameSetting("usa"), ("planner",) * 2, f"agr{number}")
+        while ACTION not in game.state.pending_choices.values():
+            game.play_move(min(game.state.pending_choices))
+        # when a rollout plays it on, and the planners do
+        in_rollouts += Rollout(compact(game.state)).play()
+        while game.state.result is None:
+            game.play_move(min(game.state.pending_choices))
+        of_planners += [score.total for score in game.state.result.scores]
+    # then few points are between them
+    assert mean(in_rollouts) > mean(of_planners) - 5

@@ -19,7 +19,7 @@ enum {
     MOST_NEEDS = MOST_ROUTES + MOST_FILLERS, MOST_LENGTH = 30, MOST_AHEAD = 512, MOST_CARS = 1000,
     ROUTE_WORDS = MOST_ROUTES / 64, CITY_WORDS = MOST_CITIES / 64,
 };
-enum { UNREACHABLE = 1000000, COST_UNITS = 1000, SETTLED = INT32_MIN, SIDE_BY_SIDE = 4 }; /* of a path, in units of a point */
+enum { UNREACHABLE = 1000000, COST_UNITS = 1000, FULL_STAKE = 40, SETTLED = INT32_MIN }; /* of a path, in units of a point */
 enum { FULL_SHARE = 256, FILLER_UNITS = 256, MOST_VALUE = 127 };
 enum { WILD = 8, WILD_IF_LONG = 9, TOLL = 10, ANY_COLOUR = 8, NO_CARD = -1, NOWHERE = -1, FREE = -1, CLOSED = -2, NOT_YET = -1 };
 enum { NO_MOVE, KEEP, CLAIM, PAY_TUNNEL, STATION, PASSENGER, TICKETS, BLIND, OPEN_CARD, REQUEST, IDLE }; /* first moves */
@@ -34,9 +34,9 @@ enum { NO_MOVE, KEEP, CLAIM, PAY_TUNNEL, STATION, PASSENGER, TICKETS, BLIND, OPE
 typedef struct {
     double car_price, card_credit, least_cost, loan_price, haste, turns_early, route_risk, borrowed_risk, turns_counted,
         cars_a_turn, claim_threshold, wild_price, cards_short, reserved_price, filler_weight, filler_price, filler_pace,
-        cars_to_end, end_share, touch_bonus, trail_share, trail_growth, trail_spread, filler_margin, filler_wild,
+        cars_to_end, end_share, touch_bonus, trail_share, trail_growth, trail_spread, filler_margin,
         journey_points, placed, per_token, plus_four_share, ticket_points, turns_to_spare, locomotive_price, spare_credit,
-        most_loss, idle_value, idle_growth, gray_value, ferry_value, plus_four_value, passenger_value, tight_first,
+        idle_value, idle_growth, gray_value, ferry_value, plus_four_value, passenger_value, tight_first,
         tight_second;
 } Weights;
 
@@ -119,7 +119,7 @@ typedef struct { int spare[WILD + 1], reserved[WILD + 1]; } Shares; /* of a hand
 typedef struct {
     int size, planned;
     int routes[MOST_NEEDS], colours[MOST_NEEDS], missing[MOST_NEEDS], grays[MOST_NEEDS + 1], gray_count;
-    Shares hand, after_colours; /* after_colours: before the gray routes got theirs */
+    Shares hand;
     double weights[MOST_NEEDS], wilds_short;
     const int *bonuses;
 } Needs;
@@ -741,7 +741,7 @@ static ALWAYS_INLINE int settle(const Game *g, int nearest, int start, int *rest
     for (int other = 0; other < size; other++) {
         int total = cost + onward[other], before = least_costs[other], now = total < before ? total : before;
         least_costs[other] = now;
-        if (from) from[other] = total < before ? city : from[other];
+        from[other] = total < before ? city : from[other];
         next = (unsigned)now < next ? (unsigned)now : next;
     }
     return (int)next;
@@ -770,43 +770,6 @@ VECTORS static int shortest_path(const Game *g, int start, int end, int16_t *rou
     case 32: return path_of(g, start, end, routes, size, 32);
     case 48: return path_of(g, start, end, routes, size, 48);
     default: return path_of(g, start, end, routes, size, g->costs.size / 16 * 16);
-    }
-}
-
-/* By route the least cost of another way between its ends, of `most` more than the route's at most. Some are searched side
- * by side, as each step of a search waits for the one before it. */
-static ALWAYS_INLINE void detours_of(const Game *g, const int16_t *routes, int count, const int *costs, int most, int *detours, int row) {
-    const Rules *r = g->rules;
-    for (int first = 0; first < count; first += SIDE_BY_SIDE) {
-        int searches = least(SIDE_BY_SIDE, count - first), least_costs[SIDE_BY_SIDE][MOST_CITIES];
-        for (int i = 0; i < searches; i++) {
-            int route = routes[first + i], a = r->a[route], b = r->b[route], other_cost = UNREACHABLE;
-            for (int each = r->first_between[route]; each >= 0; each = r->next_between[each])
-                if (each != route) other_cost = least(other_cost, g->costs.of_routes[each]);
-            start_search(g, a, least_costs[i], row);
-            least_costs[i][b] = SETTLED; /* what leads there in one step is the route itself, or one beside it */
-            int nearest = settle(g, a, a, least_costs[i], NULL, row);
-            if (a != b) least_costs[i][b] = other_cost * MOST_CITIES + b;
-            detours[first + i] = a != b ? least(nearest, least_costs[i][b]) : a;
-        }
-        for (int is_going_on = 1; is_going_on;) {
-            is_going_on = 0;
-            for (int i = 0; i < searches; i++) {
-                int route = routes[first + i], nearest = detours[first + i];
-                if (nearest % MOST_CITIES == r->b[route] || nearest >= (costs[route] + most) * MOST_CITIES) continue;
-                detours[first + i] = settle(g, nearest, r->a[route], least_costs[i], NULL, row);
-                is_going_on = 1;
-            }
-        }
-    }
-    for (int i = 0; i < count; i++) detours[i] = least(detours[i] / MOST_CITIES, costs[routes[i]] + most);
-}
-
-VECTORS static void find_detours(const Game *g, const int16_t *routes, int count, const int *costs, int most, int *detours) {
-    switch (g->costs.size) {
-    case 32: detours_of(g, routes, count, costs, most, detours, 32); return;
-    case 48: detours_of(g, routes, count, costs, most, detours, 48); return;
-    default: detours_of(g, routes, count, costs, most, detours, g->costs.size / 16 * 16);
     }
 }
 
@@ -1025,8 +988,7 @@ static void drop_ticket(Paths *paths, int index) {
     memmove(paths->tickets + index, paths->tickets + index + 1, sizeof(Ticket) * (size_t)(paths->count - index));
 }
 
-/* Returns whether the costs are still those of these paths. */
-static int choose_paths(Game *g, int seat, int turns, const int *costs, Paths *paths) {
+static void choose_paths(Game *g, int seat, int turns, const int *costs, Paths *paths) {
     const Rules *r = g->rules;
     double risk = g->station_count[seat] < r->stations ? r->w.borrowed_risk : r->w.route_risk;
     Paths best, tight;
@@ -1057,31 +1019,21 @@ static int choose_paths(Game *g, int seat, int turns, const int *costs, Paths *p
         if (worst < 0) break;
         drop_ticket(paths, worst);
     }
-    if (!has_best || worth_of(r, costs, paths, risk) >= best_worth) return 1;
-    copy_paths(paths, &best);
-    return 0;
+    if (has_best && worth_of(r, costs, paths, risk) < best_worth) copy_paths(paths, &best);
 }
 
-/* `is_set`: the costs are already those of the plan. */
-static void rank_routes(Game *g, const int *costs, Plan *plan, int is_set) {
-    const Rules *r = g->rules;
-    int losses[MOST_ROUTES], detours[MOST_ROUTES], most = in_units(r->w.most_loss);
-    if (!is_set) {
-        set_costs(g, costs);
-        for (int i = 0; i < plan->size; i++) set_cost(g, plan->routes[i], 0);
-        for (int i = 0; i < plan->loan_count; i++) set_cost(g, plan->loans[i], 0);
-    }
-    find_detours(g, plan->routes, plan->size, costs, most, detours);
-    for (int i = 0; i < plan->size; i++) {
-        int route = plan->routes[i], j = i, loss = greatest(0, detours[i] - costs[route]);
-        for (; j > 0 && (losses[j - 1] < loss || (losses[j - 1] == loss && plan->routes[j - 1] > route)); j--) {
-            losses[j] = losses[j - 1];
-            plan->routes[j] = plan->routes[j - 1];
-        }
-        losses[j] = loss;
+/* The routes by the points of the tickets that go by them. */
+static void rank_routes(const Paths *paths, Plan *plan) {
+    int stakes[MOST_ROUTES] = {0};
+    for (int i = 0; i < paths->count; i++)
+        for (int j = 0; j < paths->size[i]; j++)
+            stakes[paths->routes[i][j]] = least(FULL_STAKE, stakes[paths->routes[i][j]] + paths->tickets[i].points);
+    for (int i = 0; i < plan->size; i++) { /* from the lowest number on */
+        int route = plan->routes[i], j = i;
+        for (; j > 0 && stakes[plan->routes[j - 1]] < stakes[route]; j--) plan->routes[j] = plan->routes[j - 1];
         plan->routes[j] = (int16_t)route;
     }
-    for (int i = 0; i < plan->size; i++) plan->weights[i] = 1 + losses[i] / (double)most;
+    for (int i = 0; i < plan->size; i++) plan->weights[i] = 1 + stakes[plan->routes[i]] / (double)FULL_STAKE;
 }
 
 static void make_plan(Game *g, int seat, int turns, Plan *plan) {
@@ -1100,7 +1052,7 @@ static void make_plan(Game *g, int seat, int turns, Plan *plan) {
                 paths.tickets[j] = paths.tickets[j - 1];
             paths.tickets[j] = g->tickets[seat][i];
         }
-    int is_set = choose_paths(g, seat, turns, costs, &paths);
+    choose_paths(g, seat, turns, costs, &paths);
     size = all_routes(r, &paths, routes);
     plan->size = plan->loan_count = 0;
     int loan_count = 0;
@@ -1108,7 +1060,7 @@ static void make_plan(Game *g, int seat, int turns, Plan *plan) {
         if (g->owners[routes[i]] == FREE) plan->routes[plan->size++] = routes[i];
         else loans[loan_count++] = routes[i];
     if (loan_count) plan->loan_count = needing_station(g, seat, loans, loan_count, plan->loans);
-    rank_routes(g, costs, plan, is_set && plan->loan_count == loan_count);
+    rank_routes(&paths, plan);
     memset(&plan->set, 0, sizeof plan->set);
     for (int i = 0; i < plan->size; i++) add_to(plan->set.of, plan->routes[i]);
     plan->is_made = 1;
@@ -1163,24 +1115,19 @@ static inline int take_spare(Shares *hand, int colour, int most) {
     return used;
 }
 
-/* Assign the hand; routes before `from` keep the cards of their colour. */
-static void assign(const Game *g, Needs *needs, int from) {
+static void assign(const Game *g, Needs *needs) {
     const Rules *r = g->rules;
-    if (!from) {
-        memcpy(needs->after_colours.spare, g->hands[g->turn], sizeof(int) * WILD);
-        needs->after_colours.spare[ANY_COLOUR] = 0;
-        memset(needs->after_colours.reserved, 0, sizeof needs->after_colours.reserved);
-        needs->gray_count = 0;
-    }
-    needs->hand = needs->after_colours;
-    for (int i = from; i < needs->size; i++) {
+    memcpy(needs->hand.spare, g->hands[g->turn], sizeof(int) * WILD);
+    needs->hand.spare[ANY_COLOUR] = 0;
+    memset(needs->hand.reserved, 0, sizeof needs->hand.reserved);
+    needs->gray_count = 0;
+    for (int i = 0; i < needs->size; i++) {
         int route = needs->routes[i], colour = r->colours[route];
         needs->grays[needs->gray_count] = i; /* without a branch */
         needs->gray_count += colour == ANY_COLOUR;
         needs->colours[i] = colour;
         needs->missing[i] = r->spaces[route] - take_spare(&needs->hand, colour, r->spaces[route]);
     }
-    needs->after_colours = needs->hand;
     for (int j = 0; j < needs->gray_count; j++) {
         int i = needs->grays[j], length = r->spaces[needs->routes[i]], most = -1;
         for (int kind = 0; kind < WILD; kind++) /* the first of those with most */
@@ -1236,7 +1183,7 @@ static int choose_fillers(const Rules *r, const int *held, int cars, Fillers *fi
 
 static void add_fillers(const Game *g, Needs *needs, int cars, Fillers *fillers) {
     const Rules *r = g->rules;
-    int chosen[MOST_FILLERS], missing = 0, held[WILD + 1];
+    int chosen[MOST_FILLERS], held[WILD + 1];
     memcpy(held, needs->hand.spare, sizeof(int) * WILD);
     held[WILD] = most_held(held);
     needs->bonuses = fillers->bonuses;
@@ -1245,10 +1192,7 @@ static void add_fillers(const Game *g, Needs *needs, int cars, Fillers *fillers)
         needs->routes[needs->size] = MOST_ROUTES - 1 - chosen[i] % MOST_ROUTES;
         needs->weights[needs->size++] = r->w.filler_weight * (chosen[i] / MOST_ROUTES) / (4 * FILLER_UNITS * FULL_SHARE);
     }
-    assign(g, needs, needs->planned);
-    for (int i = 0; i < needs->planned; i++) missing += needs->missing[i];
-    const int *hand = g->hands[g->turn];
-    needs->wilds_short = missing - hand[WILD] - (r->kinds > WILD_IF_LONG ? hand[WILD_IF_LONG] : 0) / 2.0;
+    assign(g, needs);
 }
 
 static void card_values(const Game *g, const Needs *needs, double *values) {
@@ -1497,16 +1441,21 @@ static Fillers *find_fillers(Game *g, const Plan *plan) {
 }
 
 static const Plan *find_needs(Game *g, int turns, Needs *needs) {
+    static const int no_bonuses[MOST_ROUTES];
     const Plan *plan = plan_of(g, g->turn, turns);
-    int cars = g->cars[g->turn];
+    const int *hand = g->hands[g->turn];
+    int cars = g->cars[g->turn], missing = 0;
     needs->size = needs->planned = plan->size;
     for (int i = 0; i < plan->size; i++) {
         needs->routes[i] = plan->routes[i];
         needs->weights[i] = plan->weights[i];
         cars -= g->rules->lengths[plan->routes[i]];
     }
-    assign(g, needs, 0);
-    add_fillers(g, needs, cars, find_fillers(g, plan));
+    assign(g, needs);
+    for (int i = 0; i < needs->planned; i++) missing += needs->missing[i];
+    needs->wilds_short = missing - hand[WILD] - (g->rules->kinds > WILD_IF_LONG ? hand[WILD_IF_LONG] : 0) / 2.0;
+    needs->bonuses = no_bonuses;
+    if (!plan->size || turns <= 1) add_fillers(g, needs, cars, find_fillers(g, plan));
     return plan;
 }
 
@@ -1551,11 +1500,11 @@ static int is_risky(const Game *g, const Claim *claim) {
     return spare < (g->deck_size + g->discard_size <= most ? most : 1);
 }
 
-static int would_end(const Game *g, const Plan *plan) {
+static int would_end(const Game *g) {
     const Rules *r = g->rules;
     int seat = g->turn, points = g->points[seat];
     char made[MOST_TICKETS];
-    if (r->seats != 2 || plan->size || g->cars[seat] > r->w.cars_to_end) return 0;
+    if (r->seats != 2 || g->cars[seat] > r->w.cars_to_end) return 0;
     tickets_made(g, seat, made);
     for (int i = 0; i < g->ticket_count[seat]; i++)
         points += made[i] ? g->tickets[seat][i].points : -g->tickets[seat][i].points;
@@ -1584,20 +1533,24 @@ static double place_worth(const Game *g, int city) {
     return g->rules->w.placed + g->rules->w.per_token * (g->token_count[city] > 0 ? g->tokens[city][0] : 0);
 }
 
-static int best_claim(const Game *g, const Plan *plan, const Needs *needs, int turns, Claim *best) {
+static double filler_price_of(const Game *g, int turns) {
+    const Weights *w = &g->rules->w;
+    double share = least_of(1.0, turns * w->filler_pace / greatest(1, g->cars[g->turn]));
+    if (would_end(g)) share *= w->end_share;
+    return w->filler_price * g->rules->car_value * share;
+}
+
+static int best_claim(const Game *g, const Needs *needs, int turns, Claim *best) {
     const Rules *r = g->rules;
     const Weights *w = &r->w;
-    int seat = g->turn, cars = g->cars[seat], found = 0;
+    int seat = g->turn, found = 0;
     const int *hand = g->hands[seat];
-    for (int i = 0; i < needs->planned; i++) cars -= r->lengths[needs->routes[i]];
-    double share = least_of(1.0, turns * w->filler_pace / greatest(1, cars));
-    if (would_end(g, plan)) share *= w->end_share;
-    double filler_price = w->filler_price * r->car_value * share;
+    double filler_price = needs->planned ? 0.0 : filler_price_of(g, turns);
     double wild_price = w->wild_price * least_of(1.0, greatest_of(0.0, needs->wilds_short / w->cards_short)), most = 0.0;
     int held = most_held(hand) + hand[WILD] + (r->kinds > WILD_IF_LONG ? hand[WILD_IF_LONG] : 0);
     for (int i = 0; i < needs->size; i++) {
         int route = needs->routes[i], length = r->lengths[route];
-        double price, worth, bonus = 0.0;
+        double price, worth;
         Claim claim;
         if (length > held) continue;
         if (i < needs->planned) {
@@ -1605,14 +1558,9 @@ static int best_claim(const Game *g, const Plan *plan, const Needs *needs, int t
             if (g->passengers_left[seat]) worth += place_worth(g, place_for_passenger(g, route));
         } else {
             worth = r->points[route] - length * filler_price - w->filler_margin;
-            bonus = needs->bonuses[route] * (1.0 / FILLER_UNITS);
+            worth += needs->bonuses[route] * (1.0 / FILLER_UNITS);
         }
-        if (worth + bonus <= most || !cheapest_payment(g, needs, i, wild_price, &price, &claim)) continue; /* no price is below 0 */
-        if (i >= needs->planned) {
-            int wilds = claim.wilds + claim.wilds_if_long;
-            worth -= w->filler_wild * greatest_of(0.0, wilds + least_of(0, needs->wilds_short));
-            worth += bonus;
-        }
+        if (worth <= most || !cheapest_payment(g, needs, i, wild_price, &price, &claim)) continue; /* no price is below 0 */
         if (worth - price > most && !(r->is_tunnel[route] && is_risky(g, &claim))) {
             *best = claim;
             most = worth - price;
@@ -1897,11 +1845,7 @@ static int draw_cards(Game *g, Needs *needs) {
     for (int slot = 0; slot < g->slots; slot++) is_wild_open |= g->market[slot] == WILD;
     if (!(has_second_card(g) || is_wild_open)) return 0;
     card_values(g, needs, values);
-    if (draw_card(g, values, 1) && has_second_card(g)) {
-        assign(g, needs, 0);
-        card_values(g, needs, values);
-        draw_card(g, values, 0);
-    }
+    if (draw_card(g, values, 1) && has_second_card(g)) draw_card(g, values, 0);
     return 1;
 }
 
@@ -1923,7 +1867,7 @@ static int play_for(Game *g, const Plan *plan, const Needs *needs, int turns) {
     int seat = g->turn;
     if (g->travellers && best_journey(g, g->rules->w.journey_points, &journey)) {
         take_journey(g, &journey);
-    } else if (best_claim(g, plan, needs, turns, &claim)) {
+    } else if (best_claim(g, needs, turns, &claim)) {
         make_claim(g, &claim, plan);
     } else if (plan->loan_count && (!plan->size || turns <= plan->loan_count + g->rules->w.turns_to_spare)
                && build_station(g, plan, needs)) {

@@ -25,7 +25,6 @@ from services.bots.trains.planning.move_plan import (
     GRAY_VALUE,
     IDLE_GROWTH,
     IDLE_VALUE,
-    MOST_LOSS,
     PASSENGER_VALUE,
     PLUS_FOUR_VALUE,
 )
@@ -52,9 +51,9 @@ NUMBERS: Final = (
     *(WEIGHTS.cars_a_turn, WEIGHTS.claim_threshold, WEIGHTS.wild_price, WEIGHTS.cards_short),
     *(WEIGHTS.reserved_price, WEIGHTS.filler_weight, WEIGHTS.filler_price, WEIGHTS.filler_pace),
     *(WEIGHTS.cars_to_end, WEIGHTS.end_share, WEIGHTS.touch_bonus, WEIGHTS.trail_share),
-    *(WEIGHTS.trail_growth, WEIGHTS.trail_spread, WEIGHTS.filler_margin, WEIGHTS.filler_wild),
+    *(WEIGHTS.trail_growth, WEIGHTS.trail_spread, WEIGHTS.filler_margin),
     *(WEIGHTS.journey_points, PLACED, PER_TOKEN, PLUS_FOUR_SHARE, TICKET_POINTS, TURNS_TO_SPARE),
-    *(LOCOMOTIVE_PRICE, SPARE_CREDIT, MOST_LOSS, IDLE_VALUE, IDLE_GROWTH, GRAY_VALUE, FERRY_VALUE),
+    *(LOCOMOTIVE_PRICE, SPARE_CREDIT, IDLE_VALUE, IDLE_GROWTH, GRAY_VALUE, FERRY_VALUE),
     *(PLUS_FOUR_VALUE, PASSENGER_VALUE, *TIGHT_PRICES),
 )
 MEASURES: Final[Sequence[Callable[..., int]]] = (longest_trail, longest_path)  # that the compiled form knows

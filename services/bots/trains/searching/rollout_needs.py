@@ -40,8 +40,10 @@ class RolloutNeeds:
         self.colours, self.missing = list[int](), list[int]()
         self.spare, self.reserved = list[int](), list[int]()
         self.bonuses = NO_BONUSES  # by route outside of the network, beside its points, in units
-        self.wilds_short = 0.0  # wild cards that the network misses, less those in hand
         self.assign(game)
+        hand = game.hands[game.turn]
+        # wild cards that the network misses, less those in hand
+        self.wilds_short = sum(self.missing) - hand[WILD] - sum(hand[WILD_IF_LONG:TOLL]) / 2
 
     def assign(self, game: CompactGame) -> None:
         """Assign the hand: to the most important routes first, to those of a colour before the gray ones."""
@@ -70,7 +72,7 @@ class RolloutNeeds:
 
     def add_fillers(self, game: CompactGame, cars: int, fillers: Fillers) -> None:
         """Add the fillers that bring most points a turn with so many cars."""
-        lengths, count, found = game.rules.graph.lengths, len(self.routes), 0
+        lengths, found = game.rules.graph.lengths, 0
         self.bonuses = fillers.bonuses
         for rate, negated in sorted(self._filler_rates(game, cars, fillers), reverse=True):
             route = -negated
@@ -82,8 +84,6 @@ class RolloutNeeds:
                 if found == MOST_FILLERS:
                     break
         self.assign(game)
-        hand = game.hands[game.turn]
-        self.wilds_short = sum(self.missing[:count]) - hand[WILD] - sum(hand[WILD_IF_LONG:TOLL]) / 2
 
     def _filler_rates(self, game: CompactGame, cars: int, fillers: Fillers) -> list[tuple[int, int]]:
         """The points a turn of the fillers within so many cars, each with the route's number, negated; the best are among them."""

@@ -1,6 +1,7 @@
 """The plan of a seat in a rollout: the routes that its tickets still miss, the most important first.
 
-It is `planner`'s (`network_plan`, `move_plan`) on a compact game. It is made seldom and kept, so it is thorough.
+It is `planner`'s (`network_plan`) on a compact game. It is made seldom and kept, so it is thorough; but routes are ranked by
+the points of the tickets that go by them, not by the detours around them, of which each is a search.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from typing import Final, NamedTuple
 
 from services.bots.trains.planning import board_graph
 from services.bots.trains.planning.board_graph import TicketEnds, shortest_path
-from services.bots.trains.planning.move_plan import MOST_LOSS
 from services.bots.trains.planning.network_plan import TIGHT_PRICES
 from services.bots.trains.planning.plan_weights import WEIGHTS
 from services.bots.trains.searching.compact_game import FREE, NOT_YET, CompactGame, tickets_made
 from services.bots.trains.searching.compact_rules import ANY_COLOUR, WILD
 
 MOST_CARS: Final = 100  # where nobody else plays on
+FULL_STAKE: Final = 40  # points of the tickets that go by a route: with so many it weighs twice
 COST_UNITS: Final = 1_000  # of a point: whole numbers add up to the same in any order
 UNREACHABLE: Final = int(board_graph.UNREACHABLE)
 
@@ -89,18 +90,23 @@ def make_plan(game: CompactGame, seat: int) -> RolloutPlan:
     made = tickets_made(game, seat)
     wanted = [ticket for ticket, is_made in zip(game.tickets[seat], made, strict=True) if not is_made]
     wanted.sort(key=lambda ticket: -ticket.points)
-    paths = _choose_paths(game, seat, turns, costs, wanted)
-    routes = {route for path in paths for route in path}
-    loans = {route for route in routes if game.owners[route] != FREE}
-    return _rank_routes(game, costs, routes - loans, sorted(needing_station(game, seat, loans)))
+    stakes = dict[int, int]()  # by route the points of its tickets
+    for ticket, path in _choose_paths(game, seat, turns, costs, wanted):
+        for route in path:
+            stakes[route] = min(FULL_STAKE, stakes.get(route, 0) + ticket.points)
+    routes = sorted(stakes, key=lambda route: (-stakes[route], route))
+    to_claim = [route for route in routes if game.owners[route] == FREE]
+    loans = sorted(set(routes).difference(to_claim))
+    weights = [1 + stakes[route] / FULL_STAKE for route in to_claim]
+    return RolloutPlan(to_claim, weights, needing_station(game, seat, loans))
 
 
 def _choose_paths(
     game: CompactGame, seat: int, turns: int, costs: Sequence[int], tickets: Sequence[TicketEnds]
-) -> list[list[int]]:
-    """The paths of the tickets that are worth making; shorter ways are tried before a ticket is given up."""
+) -> list[tuple[TicketEnds, list[int]]]:
+    """The tickets that are worth making with their paths; shorter ways are tried before a ticket is given up."""
     wanted, risk = list(tickets), _route_risk(game, seat)
-    best: tuple[int, list[list[int]]] | None = None  # of the shorter ways
+    best: tuple[int, list[tuple[TicketEnds, list[int]]]] | None = None  # of the shorter ways
     while True:
         paths = _lay_paths(game, costs, wanted)
         if not all(paths):
@@ -109,12 +115,15 @@ def _choose_paths(
         is_too_much = _is_too_much(game, seat, turns, paths)
         if is_too_much and (tight := _tighten(game, seat, turns, costs, wanted)):
             worth = _worth(costs, wanted, tight, risk)
-            best = (worth, tight) if best is None or worth > best[0] else best
+            if best is None or worth > best[0]:
+                best = worth, list(zip(wanted, tight, strict=True))
         worst = _least_worthwhile(game, costs, wanted, paths, risk, is_too_much=is_too_much)
         if worst < 0:
             break
         del wanted[worst]
-    return paths if best is None or _worth(costs, wanted, paths, risk) >= best[0] else best[1]
+    if best is not None and _worth(costs, wanted, paths, risk) < best[0]:
+        return best[1]
+    return list(zip(wanted, paths, strict=True))
 
 
 def _tighten(
@@ -225,19 +234,3 @@ def turns_for(game: CompactGame, seat: int, routes: Sequence[int]) -> int:
     surplus = sum([max(0, hand[colour] - needed[colour]) for colour in range(WILD)])
     missing += max(0, needed[ANY_COLOUR] - surplus) - sum(hand[WILD : WILD + 2])
     return len(routes) + (max(0, missing) + 1) // 2
-
-
-def _rank_routes(game: CompactGame, costs: Sequence[int], routes: set[int], loans: list[int]) -> RolloutPlan:
-    """The routes by what it would cost to lose each of them: the detour."""
-    graph, current = game.rules.graph, list(costs)
-    for route in (*routes, *loans):
-        current[route] = 0
-    ranked, most = list[tuple[int, int]](), in_units(MOST_LOSS)
-    for route in routes:
-        current[route] = UNREACHABLE
-        a, b = graph.ends[route]
-        detour, _ = shortest_path(graph, current, a, b)
-        current[route] = 0
-        ranked.append((-min(most, max(0, int(detour) - costs[route])), route))
-    ranked.sort()
-    return RolloutPlan([route for _, route in ranked], [1 - loss / most for loss, _ in ranked], loans)

@@ -1,6 +1,8 @@
 """The policy of all seats of a rollout: `planner` on a compact game.
 
 A seat's network is planned once, and anew only when a route on it is taken, its turns grow short or it gets tickets.
+Routes outside of it are looked for once it is complete: `planner` collects for them from the start, which costs rollouts
+a third of their time and makes no choice better.
 A seat draws no tickets unless it can do nothing else: chosen without looking ahead, they cost more than they bring.
 
 Claims, stations and journeys in rollouts, chosen as `planner` does (`command_choice`).
@@ -77,11 +79,7 @@ def best_claim(game: CompactGame, plan: RolloutPlan, needs: RolloutNeeds, turns:
     """The claim that is worth most; None if none is worth it now."""
     rules, seat = game.rules, game.turn
     graph, hand, planned = rules.graph, game.hands[seat], len(plan.routes)
-    cars = game.cars[seat] - sum([graph.lengths[route] for route in needs.routes[:planned]])
-    share = min(1.0, turns * WEIGHTS.filler_pace / max(1, cars))
-    if _would_end(game, plan):
-        share *= WEIGHTS.end_share
-    filler_price = WEIGHTS.filler_price * graph.car_value * share
+    filler_price = 0.0 if planned else _filler_price(game, turns)
     wild_price = WEIGHTS.wild_price * min(1.0, max(0.0, needs.wilds_short / WEIGHTS.cards_short))
     most_held, best, most = max(hand[:WILD]) + sum(hand[WILD:TOLL]), None, 0.0
     for index, route in enumerate(needs.routes):
@@ -97,19 +95,25 @@ def best_claim(game: CompactGame, plan: RolloutPlan, needs: RolloutNeeds, turns:
             if game.passengers_left[seat]:
                 worth += place_worth(game, place_for_passenger(game, route))
         else:
-            wilds = claim.wilds + claim.wilds_if_long
             worth = graph.points[route] - length * filler_price - WEIGHTS.filler_margin
-            worth -= WEIGHTS.filler_wild * max(0.0, wilds + min(0, needs.wilds_short))
             worth += needs.bonuses.get(route, 0) / FILLER_UNITS
         if worth - price > most and not (rules.is_tunnel[route] and _is_risky(game, claim)):
             best, most = claim, worth - price
     return best
 
 
-def _would_end(game: CompactGame, plan: RolloutPlan) -> bool:
-    """Whether the seat hurries to the end of a duel: its plan is done, few cars are left, and it is ahead."""
+def _filler_price(game: CompactGame, turns: int) -> float:
+    """The price of a car of a route outside of the network, which is complete."""
+    share = min(1.0, turns * WEIGHTS.filler_pace / max(1, game.cars[game.turn]))
+    if _would_end(game):
+        share *= WEIGHTS.end_share
+    return WEIGHTS.filler_price * game.rules.graph.car_value * share
+
+
+def _would_end(game: CompactGame) -> bool:
+    """Whether the seat, whose network is complete, hurries to the end of a duel: few cars are left, and it is ahead."""
     seat = game.turn
-    if len(game.cars) != 2 or plan.routes or game.cars[seat] > WEIGHTS.cars_to_end:
+    if len(game.cars) != 2 or game.cars[seat] > WEIGHTS.cars_to_end:
         return False
     made = zip(game.tickets[seat], tickets_made(game, seat), strict=True)
     tickets = sum([ticket.points if is_made else -ticket.points for ticket, is_made in made])
@@ -408,13 +412,14 @@ class Rollout:
         return made
 
     def find_needs(self) -> RolloutNeeds:
-        """The needs of the seat whose turn it is."""
+        """The needs of the seat whose turn it is: of its network, and once that is complete of what it fills its cars with."""
         game = self.game
         plan = self.plan(game.turn)
         needs = RolloutNeeds(game, plan)
-        lengths = game.rules.graph.lengths
-        cars = game.cars[game.turn] - sum([lengths[route] for route in needs.routes])
-        needs.add_fillers(game, cars, self._find_fillers(plan))
+        if not plan.routes or turns_left(game, game.turn) <= 1:
+            lengths = game.rules.graph.lengths
+            cars = game.cars[game.turn] - sum([lengths[route] for route in needs.routes])
+            needs.add_fillers(game, cars, self._find_fillers(plan))
         return needs
 
     def _find_fillers(self, plan: RolloutPlan) -> Fillers:
@@ -528,8 +533,7 @@ class Rollout:
         """Two cards, or a locomotive that lies open."""
         values = needs.card_values(self.game)
         if self._draw_card(values, is_first=True) and self.game.has_second_card():
-            needs.assign(self.game)
-            self._draw_card(needs.card_values(self.game), is_first=False)
+            self._draw_card(values, is_first=False)
 
     def draw_second_card(self) -> None:
         """The second card of a turn, if one can be had."""
