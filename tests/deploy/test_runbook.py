@@ -29,6 +29,7 @@ def test_every_symptom_of_the_field_is_there() -> None:
         "A clock that jumped",
         "A certificate that ran out",
         "A backlog that grows",
+        "Everybody comes back at once",
         "Backups",
         "A newer engine",
     ]

@@ -95,7 +95,7 @@ class Person(asyncio.Protocol):
         self.come(max(pause_s, asked_s * random.uniform(1, 2)))
         self.failures += 1
 
-    def wait_for_socket(self, seconds: float = PATIENCE_S, *, is_last: bool = False) -> None:
+    def wait_for_socket(self, seconds: float, *, is_last: bool = False) -> None:
         """Give up a socket that doesn't open: after a last look at what came while this process stood still."""
         crowd = self.table.crowd
 
@@ -128,7 +128,7 @@ class Person(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport  # type: ignore[assignment]  # uvloop's is a Transport by its methods
         self.rest, self.upgraded, self.end = b"", False, -1
-        self.wait_for_socket()
+        self.wait_for_socket(PATIENCE_S)
         transport.write(self.upgrade())  # type: ignore[attr-defined]
 
     def data_received(self, data: bytes) -> None:

@@ -218,7 +218,7 @@ async def come_back(system: System) -> tuple[Counter[str], dict[str, float]]:
 
 
 @pytest.mark.long
-def test_P8_all_followers_of_a_killed_gateway_are_soon_back_and_cost_no_more_than_in_calm(
+def test_P8_all_followers_of_a_killed_gateway_are_back_and_cost_no_more_than_in_calm(
     tmp_path: Path,
 ) -> None:
     with server(tmp_path, {"gateway": 1, "referee": 1, "bots": 1}, False, "1gb") as system:
