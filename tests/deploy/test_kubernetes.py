@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -240,3 +241,33 @@ def test_the_probe_of_a_service_asks_whether_its_loop_comes_round() -> None:
         exits = [subprocess.run([*words, limit], check=False).returncode for limit in (longest_s, "0")]
     # then
     assert exits == [0, 1]
+
+
+def measured(path: str, words: str) -> list[float]:
+    """The numbers that a page has where it says this; `N` in it stands for one."""
+    page = " ".join((ROOT / path).read_text(encoding="utf-8").split())
+    [found] = re.findall(re.escape(words).replace("N", r"([\d,.]*\d)"), page)
+    return [float(each.replace(",", "")) for each in ([found] if isinstance(found, str) else found)]
+
+
+def test_requests_and_limits_follow_from_what_was_measured() -> None:
+    def memory(name: str, of: str) -> int:
+        return size(container("single", name)["resources"][of]["memory"])
+
+    [share] = measured("deploy/scale.md", "no process above N of a core")
+    for name in ("gateway", "referee", "bots", "engine"):
+        assert container("single", name)["resources"]["requests"]["cpu"] == f"{1000 * share:.0f}m", name
+
+    socket_bytes = measured("docs/explanation/figures.md", "p99 33; N MiB")[0] * UNITS["Mi"] / 5_000
+    [average] = of_kind("single", "HorizontalPodAutoscaler")["gateway"]["spec"]["metrics"]
+    most = int(of_kind("single", "ConfigMap")["settings"]["data"]["LEDGERLINE_CONNECTIONS"])
+    assert memory("gateway", "requests") >= int(average["pods"]["target"]["averageValue"]) * socket_bytes
+    assert memory("gateway", "limits") >= most * socket_bytes
+
+    folded_kb, made_kb = measured("docs/how-to/capacity.md", "N kB folded (N where it was created there)")
+    [games] = measured("docs/how-to/capacity.md", "there is room for N folded ones")
+    assert memory("referee", "requests") >= games * folded_kb * 1000
+    assert memory("referee", "limits") >= games * made_kb * 1000
+
+    [command_us] = measured("docs/how-to/capacity.md", "| gateway, CPU | N us |")
+    assert f"# {command_us:.0f} us of a CPU a command" in (FOLDER / "base/gateway.yaml").read_text()
