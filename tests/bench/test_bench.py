@@ -16,7 +16,7 @@ from tests.bench.comparison import compare
 from tests.bench.crowds import lines_of
 
 CHEAP = ("rulesets",)
-PARTS = 6  # of all figures: the workers of a run share them
+PARTS = 3  # of all figures: the workers of a run share them, and each part imports all that measures
 ROOT = Path(__file__).resolve().parents[2]
 
 
