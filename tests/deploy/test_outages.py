@@ -211,11 +211,11 @@ class Follower(asyncio.Protocol):
         transport.write(self.request)
 
     def data_received(self, data: bytes) -> None:
+        if data.startswith(bytes((PING,))):
+            self.transport.write(frame(PONG, b""))
         if b'"attached"' in data:
             self.attached.append(self)
-        elif data.startswith(bytes((PING,))):
-            self.transport.write(frame(PONG, b""))
-        elif (end := data.find(CLOSING)) >= 0:  # perhaps behind an entry, which has no such byte
+        elif (end := data.find(CLOSING)) >= 0:  # perhaps behind a ping or an entry, which have no such byte
             self.codes[int.from_bytes(data[end + 2 : end + 4], "big")] += 1
             self.transport.close()
 
