@@ -21,7 +21,7 @@ export const play = (/** @type {string} */ url, /** @type {string} */ game, /** 
       if (message.type === "problem") problem = message.problem.detail;
       if (message.type === "unknown" || message.problem?.retry_after) setTimeout(() => waiting && send(), 1000);
       if (message.type !== "entry" || message.number <= number) return;
-      ({ number, head } = message), (tries = 0);
+      [number, head, tries] = [message.number, message.head, 0];
       if (message.answers === waiting?.id) waiting = null;
       const ended = message.events.find((/** @type {{ type: string }} */ event) => event.type === "game_ended");
       if (ended) return (socket.onclose = null), socket.close(), done(ended.scores);
