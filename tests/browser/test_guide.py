@@ -99,7 +99,9 @@ def test_rules_and_points_are_one_key_away(open_page: OpenPage, http: httpx.Clie
     table = SeatedTable(http, "usa", longest_bonus=7)
     page = table.open(open_page, 0)
     # when
-    page.keyboard.press("r")
+    while not page.locator(".rules-dialog[open]").count():  # the key works once the table is painted
+        page.keyboard.press("r")
+        page.wait_for_timeout(50)
     # then
     points = page.locator(".rules-dialog .points-table td")
     points.first.wait_for()

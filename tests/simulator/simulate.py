@@ -10,6 +10,7 @@ from typing import NamedTuple, TextIO
 
 import structlog
 
+import tests.fake_listening  # noqa: F401 - it stands in for the product's, which wants a connection
 from tests.simulator.plan import Plan
 from tests.simulator.world import World
 
