@@ -63,8 +63,8 @@ def urls_of(system: System) -> list[str]:
 
 
 def targets_of(system: System) -> Mapping[str, str]:
-    """Where each service shows its metrics."""
-    return {f"{each.name}-{number}": each.metrics for number, each in enumerate([*system.services])}
+    """Where each service shows its metrics. It is named by its port: its place changes when another is started again."""
+    return {f"{each.name}-{each.metrics.rpartition(':')[2]}": each.metrics for each in [*system.services]}
 
 
 def kills_of(system: System) -> list[Kill]:

@@ -24,8 +24,8 @@ from tests.load.latencies import percentile_s, step_of
 from tests.load.log_check import Checked, check_answers
 from tests.load.machine_table import Measured, Target, rows_of
 from tests.load.people import Crowd, Person, Plan, Table, run_people
-from tests.load.systems import server, urls_of
-from tests.load.watch import Look, Watch
+from tests.load.systems import server, targets_of, urls_of
+from tests.load.watch import Look, Watch, part_of
 from tests.many_clients import settings_for_many_clients
 
 PLAN = Plan([], 3, 2, 1, "random", 0.05, 1.0, False, "", "test", 0, 100)
@@ -98,6 +98,21 @@ def test_work_is_counted_once_though_a_service_was_too_busy_to_say_it(
         growing = {} if value is None else {("gateway-0", "cpu_s"): value}
         watch.looks.append(Look(float(at_s), growing, {}, 0.0, 0.0))
     assert watch.since(0).cpu_s == {"gateway": spent}
+
+
+def test_a_log_that_is_written_anew_has_not_grown() -> None:
+    watch = Watch(dict, None)
+    for at_s, size in enumerate([900.0, 1000.0, 400.0, 450.0]):
+        watch.looks.append(Look(float(at_s), {("engine-0", "log_bytes"): size}, {}, 0.0, 0.0))
+    assert watch.since(0).log_bytes == 150
+
+
+def test_a_service_keeps_its_name_when_another_is_started_again(tmp_path: Path) -> None:
+    with server(tmp_path, {"gateway": 2}, on_cluster=False, engine_memory="100mb") as system:
+        before = targets_of(system)
+        system.kill(system.of("gateway")[0])
+        assert targets_of(system) == before
+    assert [part_of(name) for name in before].count("gateway") == 2
 
 
 def test_more_sockets_than_the_machine_has_are_refused_with_what_to_do() -> None:

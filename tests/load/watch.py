@@ -71,7 +71,8 @@ class Watch:
         self._thread.join()
 
     def since(self, first: int) -> Watched:
-        """What there was from this look on. A counter that falls belongs to a service that was started again."""
+        """What there was from this look on. A counter that falls belongs to a service that was started again; a log that does,
+        to an engine that wrote it anew."""
         looks = self.looks[first:]
         grown: Counter[tuple[str, str]] = Counter()
         last_seen: dict[tuple[str, str], float] = {}  # a service too busy to answer is missing from a look
@@ -80,7 +81,8 @@ class Watch:
         for look in looks[1:]:
             for key, value in look.growing.items():
                 known = last_seen.get(key, 0.0)
-                grown[key] += value - known if value >= known else value  # type: ignore[assignment]
+                anew = 0.0 if key[1] == "log_bytes" else value
+                grown[key] += value - known if value >= known else anew  # type: ignore[assignment]
             last_seen |= look.growing
         cpu_s, most = Counter[str](), Counter[str]()
         for (instance, name), value in grown.items():
