@@ -270,6 +270,8 @@ def test_a_client_comes_back_ever_later_at_moments_of_its_own_and_not_before_the
     assert pauses[0][0] < 0.1
     assert 8 < pauses[0][-1] < 40
     assert AsyncSeatClient(seat)._pause_after(busy) >= 5
+    never = InvalidStatus(Response(503, "", Headers({"Retry-After": "9" * 5_000})))
+    assert AsyncSeatClient(seat, patience_s=8)._pause_after(never) <= 12
     for status in (408, 429, 502, 504):  # a server that is slow, or a proxy whose server is away
         assert client._pause_after(InvalidStatus(Response(status, "", Headers()))) > 0
     with pytest.raises(ServerRefusedError):

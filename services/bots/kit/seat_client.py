@@ -18,6 +18,7 @@ from websockets.sync.client import connect as connect_plainly
 from schemas.commands import Command
 from services.bots.kit.seat_requests import PATIENCE_S, SeatToken, uses_proxy
 from services.bots.kit.seat_session import (
+    BUSY_STATUSES,
     SeatSession,
     ServerRefusedError,
     Turn,
@@ -28,13 +29,8 @@ from services.bots.kit.seat_session import (
 ABNORMAL: Final = 1006  # without a closing frame
 FIRST_PAUSE_S: Final = 0.05
 LONGEST_PAUSE_S: Final = 20.0  # about; all pauses vary by half, for many come back from one fault
-PASSING_STATUSES: Final = (
-    408,
-    429,
-    502,
-    503,
-    504,
-)  # of a server, or of a proxy before it, that is busy or away
+# of a server, or of a proxy before it, that is busy or away
+PASSING_STATUSES: Final = (408, *BUSY_STATUSES, 502, 504)
 ANSWER_S: Final = 20.0  # without any message, before a command is sent again
 QUEUED_MESSAGES: Final = 1_024  # that wait while a bot thinks
 PING_S, PONG_S, CLOSING_S = 4.0, 5.0, 1.0  # so a connection that died silently is left within 10 s
@@ -68,7 +64,8 @@ class _ReturningClient:
         if time.monotonic() - self._last_heard_s > self.patience_s:
             raise UnreachableError(f"nothing was heard of the server for {self.patience_s:g} s: {error}")
         asked_s = error.response.headers.get("Retry-After", "") if isinstance(error, InvalidStatus) else ""
-        pause_s = max(self._pause_s, 2.0 * int(asked_s) if asked_s.isdecimal() else 0.0)
+        asked = min(2.0 * float(asked_s), self.patience_s) if asked_s.isdecimal() else 0.0
+        pause_s = max(self._pause_s, asked)
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
         jitter = random.uniform(0.5, 1.5)  # noqa: S311 - no secret
         return max(pause_s * jitter, session.take_pause())
