@@ -22,7 +22,14 @@ from uvicorn.server import ServerState
 from services.fast_path.server_connections import PING, SIGN_S, TICK_S, HttpConnection
 from services.gateway.following.gateway_stop import Stopping
 from services.gateway.server import GatewayServer, open_listener
-from services.runtime.connection_limits import SOCKET_WAIT_S, ConnectionLimits, OpenConnections, Openings
+from services.runtime.connection_limits import (
+    OPENED_A_TURN,
+    OPENING_SHARE_S,
+    SOCKET_WAIT_S,
+    ConnectionLimits,
+    OpenConnections,
+    Openings,
+)
 from tests.bench.light_players import PONG as PONG_BYTE
 from tests.bench.light_players import frame
 from tests.security.unread import open_unread
@@ -37,11 +44,11 @@ CLIENTS: Final = 15_000  # 15 s of work
 
 
 class Turns:
-    """A loop in which time goes by with what is done: it accepts a few clients a turn, and takes every half-open socket a step
-    further."""
+    """A loop in which time goes by with what is done: other work takes `busy_s` of each turn, and every half-open socket is
+    taken a step further."""
 
-    def __init__(self) -> None:
-        self.now, self.openings = 0.0, Openings()
+    def __init__(self, busy_s: float = STEP_S / 10) -> None:
+        self.now, self.openings, self.busy_s = 0.0, Openings(), busy_s
         self.soon: deque[Callable[[], object]] = deque()
         self.coming: list[tuple[float, int, Callable[[], object]]] = []
         self.half_open: dict[Client, int] = {}
@@ -60,7 +67,7 @@ class Turns:
             heapq.heappop(self.coming)[2]()
         for _ in range(len(self.soon)):
             self.soon.popleft()()
-        self.now += STEP_S / 10
+        self.now += self.busy_s
         for client in list(self.half_open):
             self.now += STEP_S
             self.half_open[client] -= 1
@@ -116,6 +123,20 @@ def test_P8_all_who_come_at_once_are_back_in_the_time_of_their_work() -> None:
     assert sum(client.asked for client in clients) < 3 * CLIENTS
 
 
+def test_P8_a_loop_whose_turns_are_long_opens_many_sockets_in_each() -> None:
+    # given
+    loop, random = Turns(busy_s=0.15), Random("long turns")  # an entry goes to 5,000 followers
+    clients = [Client(loop, random) for _ in range(2_000)]
+    # when
+    for client in clients:
+        loop.call_at(0, client.come)
+    while not all(client.is_there for client in clients):
+        loop.turn()
+    # then
+    assert loop.now < 40, "one a turn takes five minutes"
+    assert sum(client.asked for client in clients) < 5 * len(clients)
+
+
 class OneClient:
     """Notes what becomes of its wish for a socket."""
 
@@ -133,8 +154,13 @@ def test_a_turn_of_the_loop_opens_one_socket_and_none_for_who_has_left_or_waited
     # given
     loop = Turns()
     late, first, gone, last = (OneClient(loop) for _ in range(4))
-    loop.openings.ask(late)
-    loop.now = SOCKET_WAIT_S + 1
+    ahead = [OneClient(loop) for _ in range(OPENED_A_TURN)]
+    for each in (*ahead, late):
+        loop.openings.ask(each)
+    loop.now = SOCKET_WAIT_S  # it stood still, and nobody waited for too long
+    loop.turn()
+    assert {each.became for each in ahead} == {"opened"}
+    loop.now = SOCKET_WAIT_S + OPENING_SHARE_S
     for each in (first, gone, last):
         loop.openings.ask(each)
     loop.openings.leave(gone)
