@@ -11,17 +11,22 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from functools import partial
 from random import Random
 from typing import Any, Final
 
 import pytest
 import uvicorn
 import uvloop
+from fastapi import WebSocket
 from uvicorn.server import ServerState
 
-from services.fast_path.server_connections import PING, SIGN_S, TICK_S, HttpConnection
+from services.fast_path.server_connections import PING, SIGN_S, TICK_S, HttpConnection, SocketConnection
+from services.gateway.errors import TokenError
 from services.gateway.following.gateway_stop import Stopping
 from services.gateway.server import GatewayServer, open_listener
+from services.gateway.sockets import websocket_opening
+from services.gateway.sockets.websocket_opening import read_token
 from services.runtime.connection_limits import (
     OPENED_A_TURN,
     OPENING_SHARE_S,
@@ -31,7 +36,7 @@ from services.runtime.connection_limits import (
     Openings,
 )
 from tests.bench.light_players import PONG as PONG_BYTE
-from tests.bench.light_players import frame
+from tests.bench.light_players import TEXT, frame, request
 from tests.security.unread import open_unread
 from tests.structure import ROOT
 
@@ -228,6 +233,57 @@ def test_a_request_that_came_while_the_loop_stood_still_is_in_time(further: bool
         return answer
 
     assert uvloop.run(scenario()).startswith(b"HTTP/1.1 204 ")
+
+
+@pytest.mark.parametrize(("looks", "is_opening"), [(10, True), (1, False)], ids=["opening", "at the end"])
+def test_a_token_is_in_time_though_the_loop_stood_still(
+    looks: int, is_opening: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit_s = 0.2
+    monkeypatch.setattr(websocket_opening, "FIRST_MESSAGE_S", limit_s)
+    monkeypatch.setattr(websocket_opening, "FIRST_MESSAGE_LOOKS", looks)
+
+    async def scenario() -> str | None:
+        loop, limits, count = asyncio.get_running_loop(), ConnectionLimits(), OpenConnections(10, 10)
+        token: asyncio.Future[str | None] = loop.create_future()
+        message = frame(TEXT, b'{"token": "t"}')
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            websocket = WebSocket(scope, receive, send)
+            await websocket.accept()
+            if is_opening:
+                loop.call_soon(time.sleep, 2 * limit_s)  # the client doesn't know yet that it is let in
+            else:
+                loop.call_later(limit_s / 2, hold_up)
+            try:
+                token.set_result(await read_token(websocket, is_sent=True))
+            except TokenError as error:
+                token.set_exception(error)
+
+        def hold_up() -> None:
+            asking.sendall(message)
+            time.sleep(limit_s)
+
+        config = uvicorn.Config(app, log_config=None)
+        config.load()
+        connection = {"limits": limits, "open_connections": count}
+        config.ws_protocol_class = partial(SocketConnection, **connection)  # type: ignore[assignment]
+        gateway = await loop.create_server(
+            lambda: HttpConnection(config, ServerState(), {}, **connection), "127.0.0.1", 0
+        )
+        with (
+            closing(gateway),
+            closing(socket.create_connection(gateway.sockets[0].getsockname())) as asking,
+        ):
+            asking.setblocking(False)
+            asking.sendall(request("/", "host", "t"))
+            assert await loop.sock_recv(asking, 1_000)
+            if is_opening:
+                await asyncio.sleep(limit_s / 2)
+                asking.sendall(message)
+            return await token
+
+    assert uvloop.run(scenario()) == "t"
 
 
 class Clock:

@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import suppress
 from enum import IntEnum
 from typing import Final, NamedTuple
 
 from fastapi import WebSocket, WebSocketDisconnect
+from starlette.types import Message
 
 from schemas.errors import CorruptDataError, InvalidInputError, MissingGameError
 from schemas.field_types import Seat
 from schemas.stored.entries import ViewEntry
+from services.fast_path.server_connections import READ_S
 from services.gateway.errors import RefusedError, RequestError, TokenError
 from services.gateway.following.gateway_stop import GatewayStopsError
 from services.gateway.following.subscriptions import SlowConsumerError, ViewDamagedError
@@ -91,6 +94,7 @@ def describe_ending(error: BaseException, **fields: object) -> Ending:
 
 
 FIRST_MESSAGE_S: Final = 5.0  # until the token is there, where the first message has it
+FIRST_MESSAGE_LOOKS: Final = 10  # in this time: a loop that stands still, however long, costs a client one
 TOKEN_FIELDS: Final = frozenset({"token", "access_token", "authorization"})  # of an address that leaks one
 _HEAD: Final = re.compile("[0-9a-fA-F]{64}")
 
@@ -164,18 +168,23 @@ async def read_token(websocket: WebSocket, *, is_sent: bool) -> str | None:
     if not is_sent:
         offered = websocket.scope.get("subprotocols") or []
         return parse_bearer_token(websocket.headers.get("authorization")) or parse_offered_token(offered)
-    try:
-        async with asyncio.timeout(FIRST_MESSAGE_S):
-            received = await websocket.receive()
-    except TimeoutError:
-        detail = f"no token came within {FIRST_MESSAGE_S:g} s"
-        raise TokenError(detail) from None
+    received = await _receive_first(websocket)
     if received["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(received.get("code", CloseCode.GOING_AWAY))
     message = parse_message(received.get("text") or received.get("bytes") or "")
     if message.keys() != {"token"} or not isinstance(message["token"], str):
         raise InvalidInputError("token", 'the first message must be {"token": ".."}')
     return message["token"]
+
+
+async def _receive_first(websocket: WebSocket) -> Message:
+    """The first message. Raises TokenError where it is late by the client's own delay."""
+    for look_s in (*[FIRST_MESSAGE_S / FIRST_MESSAGE_LOOKS] * FIRST_MESSAGE_LOOKS, READ_S):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(look_s):
+                return await websocket.receive()
+    detail = f"no token came within {FIRST_MESSAGE_S:g} s"
+    raise TokenError(detail)
 
 
 async def require_known_entry(service: GatewayService, request: FollowRequest, opening: Opening) -> None:
