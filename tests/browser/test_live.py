@@ -97,7 +97,8 @@ def test_who_moves_can_do_nothing_more_until_its_page_shows_the_move(
     held[0]()
     page.locator(".sentence", has_text="Ada draws").first.wait_for()
     wait_in(page, blind.is_enabled)
-    assert [url for url in asked if "/assets/" not in url] == [], "one round trip is enough"  # a drawn icon comes from the cache
+    asked_for = [url for url in asked if "/assets/" not in url]  # a drawn icon comes from the cache
+    assert asked_for == [], "one round trip is enough"
     assert page.evaluate("window.drawn") == 2, "when it is sent, and with all that its entry brings"
 
 
