@@ -53,8 +53,8 @@ from services.referee.games.state import ACTION
 from services.referee.games.trains.moves.passengers import points_collected
 from services.referee.games.trains.train_state import TICKETS, TUNNEL, TrainGame, TrainState
 
-MOST_LEAD: Final = 30  # points: what wins is chosen, not what now and then wins by far
-ERRORS_TO_LEAVE: Final = 1.0  # standard errors by which another candidate must be better than the planner's
+MOST_LEAD: Final = 20  # points: what wins is chosen, not what now and then wins by far
+ERRORS_TO_LEAVE: Final = 0.5  # standard errors by which another candidate must be better than the planner's
 
 
 def evaluate_candidates(
@@ -77,7 +77,7 @@ def evaluate_candidates(
     if len(candidates) > 1:
         search = _Search(view, seat, seat_random.choice(WORLD_SEEDS), candidates)
         run_halving(candidates, rollouts, search.play_out)
-    return values_of(candidates, _choose(candidates))
+    return values_of(candidates, choose(candidates))
 
 
 OWN_SEARCHES[TrainState] = OwnSearch(evaluate_candidates, 1_024 if IS_COMPILED else 64)
@@ -108,21 +108,14 @@ class _Search:
         candidate.leads.append(own - max([points[other] for other in others], default=0))
 
 
-def _choose(candidates: Sequence[Candidate]) -> Candidate:
+def choose(candidates: Sequence[Candidate]) -> Candidate:
     """The one that is worth most, if it is clearly better than the planner's choice in the same worlds."""
     planned = candidates[0]
     best = best_of(candidates)
     gains = [a - b for a, b in zip(best.worths, planned.worths, strict=False)]
     error = standard_error(gains)
-    is_clear = error is not None and mean(gains) > errors_to_leave(len(gains)) * error
+    is_clear = error is not None and mean(gains) > ERRORS_TO_LEAVE * error
     return best if is_clear else planned
-
-
-def errors_to_leave(count: int) -> float:
-    """The limit for so many gains, two or more: their own spread says little of how sure the mean of few is.
-
-    From three on a mean of 0 goes beyond it about as seldom as a normal one beyond ERRORS_TO_LEAVE (Student's t)."""
-    return ERRORS_TO_LEAVE + 0.51 / (count - 1.4)
 
 
 # -- which commands are worth a rollout ------------------------------------------------------
