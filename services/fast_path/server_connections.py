@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import ceil
 from typing import Final, cast
 
@@ -23,6 +24,9 @@ log = get_logger("gateway")
 MAX_HEADER_BYTES: Final = 65_536  # of one request, beside what one read of the socket brings
 MAX_PIPELINED: Final = 16  # requests that are sent ahead of their answers
 RETRY_AFTER_S: Final = 5
+PROBES: Final = frozenset(
+    {"/health", "/health/live", "/health/ready"}
+)  # by which a supervisor judges a busy gateway
 READ_S: Final = 0.01  # in which the loop reads what lay in the kernel while it stood still
 
 
@@ -41,6 +45,7 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
         self.running: RequestResponseCycle | None = (
             None  # what the application answers; uvicorn only has the latest
         )
+        self.in_turn: Callable[[], None] | None = None  # what begins once it is its turn
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Count the connection; where there is no room for it, answer so and close it."""
@@ -67,7 +72,7 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
         """Parse what arrived, and limit the time and the size of a header."""
         if self.transport.is_closing():
             return
-        if self.open_connections.openings.leave(self):
+        if not self._owes_answer() and self.open_connections.openings.leave(self):
             self._answer_and_close(400, "Nothing is sent on a WebSocket before it is open")
             return
         if self.in_header and self.deadline is None:  # a further request begins
@@ -88,7 +93,11 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self.running = cycle
-        super()._start_asgi_task(cycle, app)
+        start = partial(super()._start_asgi_task, cycle, app)
+        if cycle.scope["path"] in PROBES:
+            start()
+        else:
+            self._begin_in_turn(start)
 
     def on_message_complete(self) -> None:
         """End the time of the body: the whole request is there."""
@@ -97,18 +106,25 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
         super().on_message_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        """Open the socket when it is its turn."""
+        """Hand the connection on when it is its turn, still counted: the WebSocket's protocol ends the count."""
         self._clear_deadline()
+        self._begin_in_turn(super().handle_websocket_upgrade)
+
+    def _begin_in_turn(self, begin: Callable[[], None]) -> None:
+        self.in_turn = begin
         self.open_connections.openings.ask(self)
 
-    def open_socket(self) -> None:
-        """Hand the connection on, still counted: the WebSocket's protocol ends the count."""
-        super().handle_websocket_upgrade()
+    def begin(self) -> None:
+        """Open the socket, or have the request answered."""
+        begin, self.in_turn = self.in_turn, None
+        if begin is not None:
+            begin()
 
-    def refuse_socket(self) -> None:
+    def refuse(self) -> None:
         """Tell the client to come back later."""
-        log.debug("socket refused", address=self.peer)
-        self._answer_and_close(503, "Too many sockets are being opened: come back later")
+        log.debug("too many at once", address=self.peer)
+        self.running = self.in_turn = None
+        self._answer_and_close(503, "Too many come at once: come back later")
 
     def timeout_keep_alive_handler(self) -> None:
         """Close an idle connection, unless a request has arrived meanwhile."""
@@ -129,8 +145,7 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
 
     def _end_late_request(self, seconds: float) -> None:
         """Close: the client is late. It has more time while the server doesn't read on, or owes it an answer."""
-        owes_answer = self.in_header and self.running is not None and not self.running.response_complete
-        if self.flow.read_paused or owes_answer:
+        if self.flow.read_paused or (self.in_header and self._owes_answer()):
             self._set_deadline(seconds)
             return
         self.deadline = None
@@ -153,6 +168,9 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
         if may_answer:
             self.transport.write(problem_message(status, title))
         self.transport.close()
+
+    def _owes_answer(self) -> bool:
+        return self.running is not None and not self.running.response_complete
 
     def _give_up_running(self) -> None:
         """Drop all that the application sends from now on, and let it receive that the client left."""

@@ -13,9 +13,7 @@ from services.metrics import declared as metrics
 
 OTHER_FILES: Final = 256  # that a gateway has open besides connections: the engine, logs, pages
 IPV6_PREFIX: Final = 64  # bits: a network this large is one household, which may use any address in it
-SOCKET_WAIT_S: Final = (
-    5.0  # for its turn to be opened: clients leave after 9 s or 10 s, of which some go by elsewhere
-)
+SOCKET_WAIT_S: Final = 5.0  # for its turn: clients leave after 9 s or 10 s, of which some go by elsewhere
 REFUSED_A_TURN: Final = 8
 OPENING_SHARE_S: Final = 0.008  # of the loop's time for each opening: two to four times what one costs
 OPENED_A_TURN: Final = 50  # at most, however long the loop stood still: 0.1 s to 0.2 s of work
@@ -55,41 +53,41 @@ class RefusedConnection(NamedTuple):
     title: str
 
 
-class AskedSocket(Protocol):
-    """A client that asked for a socket."""
+class Asking(Protocol):
+    """A client that asked for a socket, or for an answer."""
 
     loop: asyncio.AbstractEventLoop
 
-    def open_socket(self) -> None:
-        """Begin to open it."""
+    def begin(self) -> None:
+        """Begin with it."""
 
-    def refuse_socket(self) -> None:
+    def refuse(self) -> None:
         """Tell the client to come back later."""
 
 
 class Openings:
-    """Sockets that were asked for, in this order: in each turn of the loop one begins to be opened, and more after a long
-    turn, so that a gateway with much to send opens as many a second as it can. A turn lasts as long as the work of all that
-    are half open: those few are soon done, and open sockets keep their turns. Nothing is done for clients that have left
-    meanwhile. After a restart most would have, had they waited for a gateway that opens all at once, or lets them wait in the
-    kernel, and it would work for nobody else: they come again. So who would wait for too long is refused, which costs a
-    tenth of an opening."""
+    """Sockets and answers that were asked for, in this order: in each turn of the loop one begins, and more after a long turn,
+    so that a gateway with much to send begins as many a second as it can. A turn lasts as long as the work of all that were
+    begun: those few are soon done, and open sockets keep their turns. Nothing is done for clients that have left meanwhile.
+    After a restart most would have, had they waited for a gateway that does all at once, or lets them wait in the kernel, and
+    it would work for nobody else: they come again. So who would wait for too long is refused, which costs a tenth of an
+    opening."""
 
     def __init__(self) -> None:
-        self._waiting: dict[AskedSocket, float] = {}  # since when
+        self._waiting: dict[Asking, float] = {}  # since when
         self._has_turn = False
         self._last_turn_s = 0.0
 
-    def ask(self, asked: AskedSocket) -> None:
-        """Open this socket in its turn, the next if none waits; or refuse it."""
+    def ask(self, asked: Asking) -> None:
+        """Begin with it in its turn, the next if none waits; or refuse it."""
         self._waiting[asked] = asked.loop.time()
         if not self._has_turn:
             self._has_turn = True
             self._last_turn_s = asked.loop.time()
             asked.loop.call_soon(self._take_turn, asked.loop)
 
-    def leave(self, asked: AskedSocket) -> bool:
-        """Open this socket no more, if it waits. Returns whether it did."""
+    def leave(self, asked: Asking) -> bool:
+        """Begin with it no more, if it waits. Returns whether it did."""
         return self._waiting.pop(asked, None) is not None
 
     def _take_turn(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -104,11 +102,11 @@ class Openings:
                 return
             if now_s - self._waiting.pop(asked) <= SOCKET_WAIT_S:
                 left_to_open -= 1
-                asked.open_socket()
+                asked.begin()
             else:
                 left_to_refuse -= 1
                 metrics.LIMIT_HITS.add("openings")
-                asked.refuse_socket()
+                asked.refuse()
         loop.call_soon(self._take_turn, loop)
 
 

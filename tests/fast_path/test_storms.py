@@ -1,4 +1,4 @@
-"""Many clients come back at once: a gateway opens their sockets as fast as it can, and cuts off nobody for its own delay."""
+"""Many clients come back at once: a gateway lets them in as fast as it can, and cuts off nobody for its own delay."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from services.gateway.following.gateway_stop import Stopping
 from services.gateway.server import GatewayServer, open_listener
 from services.gateway.sockets import websocket_opening
 from services.gateway.sockets.websocket_opening import read_token
+from services.runtime import connection_limits
 from services.runtime.connection_limits import (
     OPENED_A_TURN,
     OPENING_SHARE_S,
@@ -37,7 +38,7 @@ from services.runtime.connection_limits import (
 )
 from tests.bench.light_players import PONG as PONG_BYTE
 from tests.bench.light_players import TEXT, frame, request
-from tests.security.unread import open_unread
+from tests.security.unread import UnreadTransport, open_unread
 from tests.structure import ROOT
 
 PAGE: Final = (ROOT / "services/gateway/pages/api/connection.js").read_text()
@@ -105,10 +106,10 @@ class Client:
         pause_s = PAUSES_S[min(self.asked, len(PAUSES_S)) - 1]
         self.loop.call_at(self.loop.now + pause_s * self.random.uniform(0.5, 1.5), self.come)
 
-    def open_socket(self) -> None:
+    def begin(self) -> None:
         self.loop.half_open[self] = STEPS
 
-    def refuse_socket(self) -> None:
+    def refuse(self) -> None:
         self.refused += 1
         self.come_back()
 
@@ -148,10 +149,10 @@ class OneClient:
     def __init__(self, loop: Any) -> None:
         self.loop, self.became = loop, ""
 
-    def open_socket(self) -> None:
+    def begin(self) -> None:
         self.became = "opened"
 
-    def refuse_socket(self) -> None:
+    def refuse(self) -> None:
         self.became = "refused"
 
 
@@ -175,6 +176,44 @@ def test_a_turn_of_the_loop_opens_one_socket_and_none_for_who_has_left_or_waited
     assert [late.became, first.became, last.became] == ["refused", "opened", ""]
     loop.turn()
     assert [gone.became, last.became] == ["", "opened"]
+
+
+async def ask_for_answers(*paths: str, leaves: str = "") -> tuple[list[str], dict[str, bytes]]:
+    """Requests that come at once, of which one client leaves: which were begun, in this order, and what each is sent."""
+    begun = list[str]()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        begun.append(scope["path"])
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    config = uvicorn.Config(app, log_config=None)
+    config.load()
+    count, transports = OpenConnections(100, 100), dict[str, UnreadTransport]()
+    for path in paths:
+        protocol = HttpConnection(
+            config, ServerState(), {}, limits=ConnectionLimits(), open_connections=count
+        )
+        transports[path] = UnreadTransport()
+        protocol.connection_made(transports[path])
+        protocol.data_received(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        if path == leaves:
+            protocol.connection_lost(None)
+    while sum(bool(transport.unread) for transport in transports.values()) < len(paths) - bool(leaves):  # noqa: ASYNC110 - it counts turns
+        await asyncio.sleep(0)  # a turn
+    return begun, {path: bytes(transport.unread) for path, transport in transports.items()}
+
+
+def test_requests_are_answered_in_turn_and_nothing_is_done_for_who_has_left() -> None:
+    begun, _ = asyncio.run(ask_for_answers("/1", "/2", "/3", "/health/live", leaves="/2"))
+    assert begun == ["/health/live", "/1", "/3"], "a supervisor's look never waits"
+
+
+def test_a_request_that_would_wait_for_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limits, "SOCKET_WAIT_S", -1.0)
+    begun, sent = asyncio.run(ask_for_answers("/1", "/health/live"))
+    assert begun == ["/health/live"]
+    assert sent["/1"].startswith(b"HTTP/1.1 503 ") and b"retry-after: 5\r\n" in sent["/1"]
 
 
 # -- a loop that stood still -----------------------------------------------------------------------
