@@ -431,7 +431,7 @@ def state_fields(value: object) -> tuple[str, ...]:
 def difference(one: object, other: object, path: str = "", *, is_view: bool = False) -> str:
     """The path of the first field in which two values differ; empty where they are equal. In a view, what is hidden is
     equal to anything, and hidden things of a kind are counted."""
-    if one is other or (is_view and _is_hidden(one)):
+    if one is other or one == other or (is_view and _is_hidden(one)):  # most are equal, which C finds first
         return ""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return _difference_of_maps(one, other, path, is_view=is_view)

@@ -160,7 +160,13 @@ class TrainSeat:
     def copy(self) -> TrainSeat:
         """A copy that shares no mutable part with this one."""
         duplicate = TrainSeat()
-        copy_fields(self, duplicate, TRAIN_SEAT_FIELDS)
+        duplicate.hand, duplicate.cars = self.hand.copy(), self.cars
+        duplicate.tickets, duplicate.offer = self.tickets[:], self.offer[:]
+        duplicate.start_tickets_chosen, duplicate.min_keep = self.start_tickets_chosen, self.min_keep
+        duplicate.requested_mix = self.requested_mix
+        duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()
+        duplicate.stations, duplicate.passengers_left = self.stations.copy(), self.passengers_left
+        duplicate.merchandise, duplicate.points = self.merchandise, self.points
         return duplicate
 
 
