@@ -53,7 +53,7 @@ from services.referee.games.state import ACTION
 from services.referee.games.trains.moves.passengers import points_collected
 from services.referee.games.trains.train_state import TICKETS, TUNNEL, TrainGame, TrainState
 
-MOST_LEAD: Final = 20  # points: what wins is chosen, not what now and then wins by far
+MOST_LEAD: Final = 12  # points: what wins is chosen, not what now and then wins by far
 ERRORS_TO_LEAVE: Final = 0.5  # standard errors by which another candidate must be better than the planner's
 
 
