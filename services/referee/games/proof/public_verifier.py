@@ -8,8 +8,8 @@ several seats of one game does all this once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.events import (
@@ -79,8 +79,10 @@ class PublicVerifier:
     def verify(self, entry: ViewEntry) -> VerifiedEntry:
         """Check the next entry of the public view. Raises VerificationFailedError, or CorruptDataError if it can't
         be read. After one of these the verifier is of no more use."""
-        with what_referees_write(entry.number):
+        try:
             return self._verify(entry)
+        except MALFORMED as error:
+            raise not_of_a_referee(entry.number, error) from None
 
     def _verify(self, entry: ViewEntry) -> VerifiedEntry:
         number, shown = entry.number, entry.shown
@@ -116,7 +118,7 @@ class PublicVerifier:
         leaves = iter(split_hashes(proofs.leaves, LEAF_BYTES))
         salts = iter(split_hashes(proofs.openings, LEAF_BYTES))
         hidden_moves = list[CardMove]()
-        with using_up(number, leaves, salts):
+        try:
             for index, event in indexed_events:
                 if (change := self.pile_tracker.apply(event)) is not None:
                     moved_leaves = self._move_leaves(number, event, change, leaves)
@@ -124,6 +126,9 @@ class PublicVerifier:
                         hidden_moves.append(CardMove(index, change.salt_recipient, moved_leaves))
                     elif not change.is_hidden:
                         require_cards(number, change.names, moved_leaves, salts)
+        except TOO_FEW:
+            raise VerificationFailedError(number, FEWER_HASHES) from None
+        require_used_up(number, leaves, salts)
         return hidden_moves
 
     def _move_leaves(
@@ -151,26 +156,25 @@ def require_cards(
             )
 
 
-@contextmanager
-def using_up(number: int, *hashes: Iterator[bytes]) -> Iterator[None]:
-    """Raises VerificationFailedError where there are fewer salts or leaves than are asked for, or more."""
-    try:
-        yield
-    except (StopIteration, LookupError, RuntimeError):
-        raise VerificationFailedError(
-            number, "it has too few salts or leaves for the cards that it moves"
-        ) from None
-    if any(next(iterator, None) is not None for iterator in hashes):
-        raise VerificationFailedError(number, "it has more salts or leaves than cards that it moves")
+# What is raised where there are fewer salts or leaves than are asked for.
+TOO_FEW: Final = (StopIteration, LookupError)
+FEWER_HASHES: Final = "it has too few salts or leaves for the cards that it moves"
 
 
-@contextmanager
-def what_referees_write(number: int) -> Iterator[None]:
-    """Raises CorruptDataError in place of what an entry raises that holds something else."""
-    try:
-        yield
-    except (TypeError, ValueError, AttributeError, LookupError) as error:
-        raise CorruptDataError(f"entry {number} holds what no referee writes: {error}") from None
+def require_used_up(number: int, *hashes: Iterator[bytes]) -> None:
+    """Raises VerificationFailedError where more salts or leaves are left."""
+    for left in hashes:
+        for _ in left:
+            raise VerificationFailedError(number, "it has more salts or leaves than cards that it moves")
+
+
+# What an entry raises that holds something else than referees write.
+MALFORMED: Final = (TypeError, ValueError, AttributeError, LookupError)
+
+
+def not_of_a_referee(number: int, error: Exception) -> CorruptDataError:
+    """The error in place of one of `MALFORMED`."""
+    return CorruptDataError(f"entry {number} holds what no referee writes: {error}")
 
 
 def split_hashes(data: bytes, size: int) -> Sequence[bytes]:
@@ -193,6 +197,12 @@ def _require_commitment_count(
 # an audit, checks with it that nothing that determines the randomness was repeated once the contributions were known. --------
 
 
+# What comes once, before the start, or at the end.
+ORDERED: Final = frozenset(
+    {GameCreated, SeedSealed, SeatTaken, SeatFreed, GameStarted, SeedRevealed, GameEnded, AccessSet, GameForked}
+)
+
+
 class EventOrder:
     """The progress of one game through its legal order. Violations are returned as sentences, never raised."""
 
@@ -210,6 +220,8 @@ class EventOrder:
         if sequence == 1 and [type(event) for event in events[:2]] != [GameCreated, SeedSealed]:
             return "It doesn't begin with the game's creation and its seed."
         for index, event in enumerate(events):
+            if self.started and event.__class__ not in ORDERED and not event.lays:
+                continue
             if violation := self._find_violation(sequence, index, event):
                 return violation
         if self.game_ended != self.seed_revealed:

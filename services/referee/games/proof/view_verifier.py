@@ -22,13 +22,16 @@ from schemas.stored.rows import row_to_event
 from services.referee.games.fair_randomness import LEAF_BYTES
 from services.referee.games.proof.pile_tracker import names_of
 from services.referee.games.proof.public_verifier import (
+    FEWER_HASHES,
+    MALFORMED,
+    TOO_FEW,
     PublicVerifier,
     VerificationFailedError,
     VerifiedEntry,
+    not_of_a_referee,
     require_cards,
+    require_used_up,
     split_hashes,
-    using_up,
-    what_referees_write,
 )
 from services.referee.games.views import redact_for
 
@@ -60,8 +63,10 @@ class PartVerifier:
         CorruptDataError if it can't be read. After one of these the verifier is of no more use."""
         if private_part is None and self.seat not in entry.owners.values():
             return SeatEntry(None, entry.events)
-        with what_referees_write(entry.number):
+        try:
             return self._verify(entry, private_part)
+        except MALFORMED as error:
+            raise not_of_a_referee(entry.number, error) from None
 
     def _verify(self, entry: VerifiedEntry, private_part: bytes | None) -> SeatEntry:
         part = read_private_part(private_part)
@@ -120,10 +125,13 @@ class PartVerifier:
     def _require_cards(self, entry: VerifiedEntry, own_events: dict[int, Event], openings: bytes) -> None:
         """Every card that only this seat is shown is the one that was committed to in its slot."""
         salts = iter(split_hashes(openings, LEAF_BYTES))
-        with using_up(entry.number, salts):
+        try:
             for index, seat, leaves in entry.hidden_moves:
                 if seat == self.seat:
                     require_cards(entry.number, names_of(own_events[index]), leaves, salts)
+        except TOO_FEW:
+            raise VerificationFailedError(entry.number, FEWER_HASHES) from None
+        require_used_up(entry.number, salts)
 
 
 def _require_agreement(entry: VerifiedEntry, own_events: dict[int, Event]) -> None:
