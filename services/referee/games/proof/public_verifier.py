@@ -200,7 +200,7 @@ def _require_commitment_count(
 # What comes once, before the start, or at the end.
 ORDERED: Final = frozenset(
     {GameCreated, SeedSealed, SeatTaken, SeatFreed, GameStarted, SeedRevealed, GameEnded, AccessSet, GameForked}
-)
+)  # fmt: skip
 
 
 class EventOrder:
