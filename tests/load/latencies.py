@@ -8,6 +8,7 @@ from typing import Final
 
 STEP: Final = 1.05
 SHORTEST_S: Final = 0.0001
+Wait = tuple[float, float]  # for an answer: from when to when, by the machine's monotonic clock
 
 
 def step_of(seconds: float) -> int:

@@ -26,7 +26,7 @@ from services.referee.games import GameState, fold_events, legal
 from tests.bench.light_players import PING, PONG, TEXT, frame, request
 from tests.gateway.clients import read_events
 from tests.load.calls import Address, Calls, RefusedError
-from tests.load.latencies import step_of
+from tests.load.latencies import Wait
 from tests.load.log_check import check_answers
 
 SIGMA: Final = 1.0  # of the logarithm of a pause
@@ -237,7 +237,7 @@ class Person(asyncio.Protocol):
         self.answered.append(number)
         self.pending = b""
         crowd.count["answered"] += 1
-        crowd.steps[step_of(crowd.loop.time() - self.due_s)] += 1
+        crowd.waits.append((self.due_s, crowd.loop.time()))
         if self.is_attached:
             self._look()
         else:
@@ -350,7 +350,7 @@ class Crowd:
     def __init__(self, plan: Plan, pipe: Connection) -> None:
         self.plan, self.pipe, self.random = plan, pipe, Random(plan.seed)
         self.loop = asyncio.get_running_loop()
-        self.count, self.steps, self.complaints = Counter[str](), Counter[int](), list[str]()
+        self.count, self.waits, self.complaints = Counter[str](), list[Wait](), list[str]()
         self.tables: set[Table] = set()
         self.is_ending = False
         self._calls = [Calls(Address.of(url), plan.first) for url in plan.urls]
@@ -484,8 +484,8 @@ class Crowd:
         assert self.pipe.recv() == word
 
     def _report(self, stage: str) -> None:
-        self.pipe.send((stage, self.count, self.steps, self.complaints))
-        self.count, self.steps, self.complaints = Counter(), Counter(), []
+        self.pipe.send((stage, self.count, self.waits, self.complaints))
+        self.count, self.waits, self.complaints = Counter(), [], []
 
 
 def run_people(plan: Plan, pipe: Connection) -> None:
@@ -497,4 +497,4 @@ def run_people(plan: Plan, pipe: Connection) -> None:
     try:
         uvloop.run(lead())
     except (RefusedError, OSError) as error:
-        pipe.send(("failed", Counter(), Counter(), [str(error)]))
+        pipe.send(("failed", Counter(), [], [str(error)]))

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Final, NamedTuple
 
-from tests.load.latencies import percentile_s
+from tests.load.latencies import Wait, percentile_s, step_of
 from tests.load.machine_table import Measured
 from tests.load.people import Plan, run_people
 from tests.load.watch import ENGINE, Watch, Watched
@@ -27,7 +27,8 @@ Report = Callable[[str, float, float], None]  # what is done, how far, of how mu
 
 
 class Phase(NamedTuple):
-    """What people saw while one thing was killed, or none."""
+    """What people saw of one thing that was killed, or of none: a wait is the first kill's that fell into it, however long
+    it lasts."""
 
     name: str
     answered: int
@@ -69,19 +70,22 @@ class People:
             self.pipes.append(here)
             self.processes.append(process)
         self.count, self.steps = Counter[str](), dict[str, Counter[int]]()
+        self.begun = [(0.0, "")]  # phases, and since when
         self.complaints: list[str] = []
         self._stages = [""] * len(plans)
 
-    def await_stage(
-        self, stage: str, doing: Callable[[], object], phase: str = "", end_s: float = 0.0
-    ) -> None:
+    def begin(self, phase: str) -> None:
+        """Count what people begin to wait for from now on as this phase's."""
+        self.begun.append((time.monotonic(), phase))
+
+    def await_stage(self, stage: str, doing: Callable[[], object], end_s: float = 0.0) -> None:
         """Take in what they report until all are at this stage and the time has come. Raises RuntimeError: one failed."""
         heard_s = time.monotonic()
         while not (all(each == stage for each in self._stages) and time.monotonic() >= end_s):
             talking = [pipe for pipe, each in zip(self.pipes, self._stages, strict=True) if each != "done"]
             for pipe in wait(talking, timeout=1):
                 assert isinstance(pipe, Connection)
-                self._take(pipe, phase)
+                self._take(pipe)
                 heard_s = time.monotonic()
             doing()
             if time.monotonic() > heard_s + LOST_S:
@@ -97,16 +101,18 @@ class People:
             process.kill()
             process.join()
 
-    def _take(self, pipe: Connection, phase: str) -> None:
+    def _take(self, pipe: Connection) -> None:
         try:
-            stage, count, steps, complaints = pipe.recv()
+            stage, count, waits, complaints = pipe.recv()
         except EOFError:
-            stage, count, steps, complaints = "failed", Counter(), Counter(), ["a process of people ended"]
+            stage, count, waits, complaints = "failed", Counter(), [], ["a process of people ended"]
         if stage == "failed":
             raise RuntimeError("; ".join(complaints))
         self._stages[self.pipes.index(pipe)] = stage
         self.count += count
-        self.steps.setdefault(phase, Counter()).update(steps)
+        for wait_s in waits:
+            steps = self.steps.setdefault(phase_of(wait_s, self.begun), Counter())
+            steps[step_of(wait_s[1] - wait_s[0])] += 1
         self.complaints += complaints
 
 
@@ -142,19 +148,20 @@ def run(
             _play(
                 crowd,
                 timing.warm_s,
-                "",
                 lambda left: report("people come", timing.warm_s - left, timing.warm_s),
             )
             first, began_s = len(watch.looks) - 1, time.monotonic()
             for phase, until_s, kill in _phases(timing.seconds, kills):
+                crowd.begin(phase)
                 if kill is not None:
                     kill()
 
                 def say(left: float, until_s: float = until_s) -> None:
                     report("games are played", until_s - left, timing.seconds)
 
-                _play(crowd, began_s + until_s - time.monotonic(), phase, say)
+                _play(crowd, began_s + until_s - time.monotonic(), say)
             took_s, watched = time.monotonic() - began_s, watch.since(first)
+            crowd.begin("")
             crowd.say("end")
             logs = min(games, sum(plan.logs for plan in plans))
             crowd.await_stage("done", lambda: report("logs are checked", crowd.count["checked games"], logs))
@@ -172,9 +179,17 @@ def phases_of(steps: Mapping[str, Counter[int]]) -> list[Phase]:
     ]
 
 
-def _play(crowd: People, seconds: float, phase: str, doing: Callable[[float], object]) -> None:
+def phase_of(wait_s: Wait, begun: Sequence[tuple[float, str]]) -> str:
+    """The phase that a wait is counted as, of those that have begun so far."""
+    from_s, to_s = wait_s
+    first = max(number for number, (begun_s, _) in enumerate(begun) if begun_s <= from_s)
+    within = [begun[first][1], *(name for begun_s, name in begun[first + 1 :] if begun_s <= to_s)]
+    return next((name for name in within if name not in (CALM, "")), within[0])
+
+
+def _play(crowd: People, seconds: float, doing: Callable[[float], object]) -> None:
     end_s = time.monotonic() + seconds
-    crowd.await_stage("ready", lambda: doing(max(0.0, end_s - time.monotonic())), phase, end_s)
+    crowd.await_stage("ready", lambda: doing(max(0.0, end_s - time.monotonic())), end_s)
 
 
 def _phases(

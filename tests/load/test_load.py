@@ -20,10 +20,11 @@ from tests.chaos.systems import System
 from tests.load import people
 from tests.load.__main__ import app
 from tests.load.calls import Address, Calls
-from tests.load.latencies import percentile_s, step_of
+from tests.load.latencies import Wait, percentile_s, step_of
 from tests.load.log_check import Checked, check_answers
 from tests.load.machine_table import Measured, Target, rows_of
 from tests.load.people import Crowd, Person, Plan, Table, run_people
+from tests.load.run import CALM, phase_of
 from tests.load.systems import server, targets_of, urls_of
 from tests.load.watch import Look, Watch, part_of
 from tests.many_clients import settings_for_many_clients
@@ -53,6 +54,22 @@ def test_percentiles_are_right_to_five_in_a_hundred() -> None:
     assert percentile_s(steps, 0.5) == pytest.approx(0.5, rel=0.05)
     assert percentile_s(steps, 0.99) == pytest.approx(0.99, rel=0.05)
     assert percentile_s(Counter(), 0.5) == 0
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "phase"),
+    [
+        ((12.0, 12.1), CALM),
+        ((19.9, 21.0), "gateway is killed"),  # it was under way
+        ((21.0, 75.0), "gateway is killed"),  # though the referee is killed meanwhile
+        ((45.0, 46.0), "referee is killed"),
+        ((61.0, 62.0), CALM),
+        ((5.0, 5.1), ""),
+    ],
+)
+def test_a_wait_is_counted_for_the_kill_that_it_is_due_to(wait_s: Wait, phase: str) -> None:
+    begun = [(0.0, ""), (10.0, CALM), (20.0, "gateway is killed"), (40.0, "referee is killed"), (60.0, CALM)]
+    assert phase_of(wait_s, begun) == phase
 
 
 def test_a_machine_follows_from_what_a_command_and_a_game_took() -> None:
