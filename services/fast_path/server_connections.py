@@ -61,7 +61,7 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Count the connection no longer."""
         self._clear_deadline()
-        self.open_connections.openings.leave(self)
+        self._leave_turn()
         if self.counted:
             self.counted = False
             self.open_connections.close(self.peer)
@@ -72,7 +72,8 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
         """Parse what arrived, and limit the time and the size of a header."""
         if self.transport.is_closing():
             return
-        if not self._owes_answer() and self.open_connections.openings.leave(self):
+        if self.in_turn and not self._owes_answer():
+            self._leave_turn()
             self._answer_and_close(400, "Nothing is sent on a WebSocket before it is open")
             return
         if self.in_header and self.deadline is None:  # a further request begins
@@ -113,6 +114,11 @@ class HttpConnection(LimitedConnection, HttpToolsProtocol):
     def _begin_in_turn(self, begin: Callable[[], None]) -> None:
         self.in_turn = begin
         self.open_connections.openings.ask(self)
+
+    def _leave_turn(self) -> None:
+        if self.in_turn is not None:
+            self.in_turn = None
+            self.open_connections.openings.leave(self)
 
     def begin(self) -> None:
         """Open the socket, or have the request answered."""

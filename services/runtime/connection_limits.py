@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -58,6 +58,10 @@ class Asking(Protocol):
 
     loop: asyncio.AbstractEventLoop
 
+    @property
+    def peer(self) -> str:
+        """Its address."""
+
     def begin(self) -> None:
         """Begin with it."""
 
@@ -66,29 +70,31 @@ class Asking(Protocol):
 
 
 class Openings:
-    """Sockets and answers that were asked for, in this order: in each turn of the loop one begins, and more after a long turn,
-    so that a gateway with much to send begins as many a second as it can. A turn lasts as long as the work of all that were
-    begun: those few are soon done, and open sockets keep their turns. Nothing is done for clients that have left meanwhile.
-    After a restart most would have, had they waited for a gateway that does all at once, or lets them wait in the kernel, and
-    it would work for nobody else: they come again. So who would wait for too long is refused, which costs a tenth of an
-    opening."""
+    """Sockets and answers that were asked for. In each turn of the loop one begins, and more after a long turn, so that a
+    gateway with much to send begins as many a second as it can. A turn lasts as long as the work of all that were begun: those
+    few are soon done, and open sockets keep their turns. Nothing is done for clients that have left meanwhile. After a restart
+    most would have, had they waited for a gateway that does all at once, or lets them wait in the kernel, and it would work for
+    nobody else: they come again. So who would wait for too long is refused, which costs a tenth of an opening. Addresses take
+    turns: else a few that ask for a hundred each, again and again, would have everybody else refused."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Asking, float] = {}  # since when
+        self._waiting = OrderedDict[str, OrderedDict[Asking, float]]()  # by address; since when
         self._has_turn = False
         self._last_turn_s = 0.0
 
     def ask(self, asked: Asking) -> None:
         """Begin with it in its turn, the next if none waits; or refuse it."""
-        self._waiting[asked] = asked.loop.time()
+        self._waiting.setdefault(network_of(asked.peer), OrderedDict())[asked] = asked.loop.time()
         if not self._has_turn:
             self._has_turn = True
             self._last_turn_s = asked.loop.time()
             asked.loop.call_soon(self._take_turn, asked.loop)
 
-    def leave(self, asked: Asking) -> bool:
-        """Begin with it no more, if it waits. Returns whether it did."""
-        return self._waiting.pop(asked, None) is not None
+    def leave(self, asked: Asking) -> None:
+        """Begin with it no more, if it waits."""
+        waiting = self._waiting.get(address := network_of(asked.peer), OrderedDict())
+        if waiting.pop(asked, None) is not None and not waiting:
+            del self._waiting[address]
 
     def _take_turn(self, loop: asyncio.AbstractEventLoop) -> None:
         now_s = loop.time()
@@ -96,11 +102,14 @@ class Openings:
         left_to_refuse = REFUSED_A_TURN
         self._last_turn_s = now_s
         while left_to_open and left_to_refuse:
-            asked = next(iter(self._waiting), None)
-            if asked is None:
+            if not self._waiting:
                 self._has_turn = False
                 return
-            if now_s - self._waiting.pop(asked) <= SOCKET_WAIT_S:
+            address, waiting = self._waiting.popitem(last=False)
+            asked, since_s = waiting.popitem(last=False)
+            if waiting:
+                self._waiting[address] = waiting  # behind the others
+            if now_s - since_s <= SOCKET_WAIT_S:
                 left_to_open -= 1
                 asked.begin()
             else:

@@ -88,6 +88,7 @@ class Client:
     def __init__(self, loop: Any, random: Random) -> None:
         self.loop, self.random = loop, random
         self.asked, self.refused, self.is_there = 0, 0, False
+        self.peer = f"player {id(self)}"
 
     def come(self) -> None:
         self.asked += 1
@@ -146,8 +147,8 @@ def test_P8_a_loop_whose_turns_are_long_opens_many_sockets_in_each() -> None:
 class OneClient:
     """Notes what becomes of its wish for a socket."""
 
-    def __init__(self, loop: Any) -> None:
-        self.loop, self.became = loop, ""
+    def __init__(self, loop: Any, peer: str = "192.0.2.1") -> None:
+        self.loop, self.peer, self.became = loop, peer, ""
 
     def begin(self) -> None:
         self.became = "opened"
@@ -176,6 +177,21 @@ def test_a_turn_of_the_loop_opens_one_socket_and_none_for_who_has_left_or_waited
     assert [late.became, first.became, last.became] == ["refused", "opened", ""]
     loop.turn()
     assert [gone.became, last.became] == ["", "opened"]
+
+
+def test_who_comes_alone_waits_for_one_of_each_address_and_not_for_all_of_a_few() -> None:
+    # given
+    loop = Turns()
+    flood = [OneClient(loop, f"2001:db8:0:{n % 3}::{n}") for n in range(300)]
+    alone = OneClient(loop, "192.0.2.1")
+    for each in (*flood, alone):
+        loop.openings.ask(each)
+    # when
+    for _ in range(4):
+        loop.turn()
+    # then
+    assert alone.became == "opened"
+    assert sum(each.became == "opened" for each in flood) == 3, "an IPv6 network is one address"
 
 
 async def ask_for_answers(*paths: str, leaves: str = "") -> tuple[list[str], dict[str, bytes]]:
