@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from random import Random
 from typing import Final, TypeVar
@@ -78,7 +79,7 @@ class CommandMaker:
         self._options: Json = ruleset.options_schema.write(ruleset.rule_options)
         self._option_schemas: Mapping[str, Json] = ruleset.options_schema.json_schema()["properties"]
         self._schemas: Mapping[type[Command], Json] = {
-            cls: SCHEMAS[cls.type].json_schema() for cls in COMMAND_REGISTRY.classes if cls.sender == "player"
+            cls: _schema_of(cls.type) for cls in COMMAND_REGISTRY.classes if cls.sender == "player"
         }
         self._classes = [*self._schemas]
 
@@ -314,6 +315,12 @@ class CommandMaker:
             seat, share = rng.choice(free), rng.choice((None, rng.randbytes(32).hex()))
             return Step(None, TakeSeat(f"Person {seat}", seat, rng.choice((None, 40)), share), 500)
         return Step(None, StartGame(), 500)
+
+
+@cache
+def _schema_of(command_type: str) -> Json:
+    """A command's JSON Schema. Every shorter game that is tried makes commands, and a schema takes as long as its game."""
+    return SCHEMAS[command_type].json_schema()
 
 
 def _keep(rng: Random, kept: list[T], value: T) -> None:
