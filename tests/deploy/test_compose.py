@@ -84,6 +84,8 @@ def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
         assert decode_game_file(archive.read(game) or b"").number == len(entries)
 
         for service in (gateway, bots, auditor, *referees, engine):
+            threads = len([*Path(f"/proc/{service.process.pid}/task").iterdir()])
+            assert 2 * threads < servers.file["services"][service.name]["pids_limit"]
             assert service.stop() == 0, service.text()
         assert len(gateway.lines()) > 1
         moves = [line for each in (*referees, bots) for line in each.lines() if "command" in line]

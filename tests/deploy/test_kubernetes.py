@@ -243,6 +243,16 @@ def test_the_probe_of_a_service_asks_whether_its_loop_comes_round() -> None:
     assert exits == [0, 1]
 
 
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_an_engine_s_memory_leaves_room_for_a_fork(overlay: str) -> None:
+    containers = (container(overlay, name) for name in of_kind(overlay, "StatefulSet"))
+    engines = [each for each in containers if "--maxmemory" in each["args"]]
+    assert engines
+    for each in engines:
+        allowed = to_bytes(each["args"][each["args"].index("--maxmemory") + 1])
+        assert allowed <= 0.7 * size(each["resources"]["limits"]["memory"])
+
+
 def measured(path: str, words: str) -> list[float]:
     """The numbers that a page has where it says this; `N` in it stands for one."""
     page = " ".join((ROOT / path).read_text(encoding="utf-8").split())
