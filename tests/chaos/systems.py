@@ -75,7 +75,14 @@ class System(EngineFaults):
         for name in names:
             beside = {"LEDGERLINE_PORT": str(free_port())} if name == "gateway" and self.of(name) else {}
             self.services.append(self.at.start(name, **self.environment_of(name), **beside))
-        wait_until(self.at.healthy)
+        wait_until(self._are_up)
+
+    def _are_up(self) -> bool:
+        """Raises RuntimeError: a service ended, and nothing would ever be up."""
+        for service in self.services:
+            if service.process.poll() is not None:
+                raise RuntimeError(f"{service.name} ended: {service.text()[-500:]}")
+        return self.at.healthy()
 
     def environment_of(self, name: str) -> dict[str, str]:
         return self.environment

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +17,7 @@ from redis.crc import key_slot
 from services.fast_path.engine_connection import engine_binary
 from services.ledger.engine import keys
 from services.ledger.engine.embedded_engine import ENGINE_CONFIG
+from tests.deploy.compose import free_port
 
 WORD: Final = "loopback"  # a cluster with a password, so that every path of a client knows it
 PRIMARIES: Final = 3
@@ -36,7 +35,7 @@ class Node:
             unknown,
         )  # commands that it doesn't know
         folder.mkdir(parents=True, exist_ok=True)
-        self.port, self.bus = free_ports(2)
+        self.port, self.bus = free_port(), free_port()
         self.call: Any = redis.Redis(
             port=self.port, password=WORD, protocol=2, decode_responses=True, socket_timeout=60
         )
@@ -287,17 +286,6 @@ def raw(node: Node, command: str) -> str:
 
 def slot_of(partition: int) -> int:
     return int(key_slot(keys.hash_tag(partition).encode()))
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody has, below those that the system gives to clients."""
-    ports: list[int] = []
-    while len(ports) < count:
-        port = random.randrange(11_000, 32_000)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            ports.append(port)
-    return ports
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:

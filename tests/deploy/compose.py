@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -247,10 +248,13 @@ def stage(folder: Path, given: Mapping[str, str] = GIVEN) -> Iterator[Stage]:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody has, below those that the system gives to clients: one of them would have it meanwhile, or while
+    what listens there is killed and started again."""
+    while True:
+        port = 11_000 + secrets.randbelow(21_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_until(holds: Callable[[], object]) -> None:

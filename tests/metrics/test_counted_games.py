@@ -11,9 +11,10 @@ import pytest
 
 from schemas.commands import write_command
 from services.bootstrap.embedded import run_embedded_server
+from tests.deploy.compose import free_port
 from tests.gateway.clients import Socket, bearer, begun
 from tests.many_clients import PATIENT, settings_for_many_clients
-from tests.metrics.test_metric_types import free_port, scrape
+from tests.metrics.test_metric_types import scrape
 
 Shown = Mapping[tuple[str, tuple[tuple[str, str], ...]], float]
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import socket
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing
 from threading import Thread
 
 import pytest
@@ -16,13 +14,7 @@ from schemas.errors import InvalidInputError
 from services.metrics import declared
 from services.metrics.declared import DECLARED, EVERY, MAX_SERIES, OTHER, Counter, Gauge, Histogram
 from services.metrics.metrics_port import DeclaredCollector, serving_metrics
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+from tests.deploy.compose import free_port
 
 
 def scrape(port: int) -> dict[str, Family]:
