@@ -21,7 +21,7 @@ from tests.bench.games import fresh_engine
 from tests.bench.live_games import FOLDED, Copies, Live, run_one, scripts
 from tests.bench.referee_workers import Spent, Worker
 
-GOAL: Final = 0.8
+GOAL: Final = 0.75
 GAMES: Final = (100, 10_000, 100_000)
 GAMES_QUICK: Final = (10, 30, 60)
 BATCH: Final = 100  # commands that wait at each step

@@ -21,7 +21,7 @@ from tests.bench.growth import GamesUnderLoad
 from tests.bench.live_games import POISON, run_one, scripts
 from tests.bench.referee_workers import Worker
 
-GOAL: Final = 0.8
+GOAL: Final = 0.85
 GAMES: Final = 200
 BATCH: Final = 100  # commands, and one of poison where there is poison
 
