@@ -20,7 +20,7 @@ from schemas.contract import PUBLIC
 from schemas.errors import LedgerlineError
 from schemas.events import Event
 from schemas.field_types import Seat
-from services.bots.policies import POLICIES
+from services.bots.policies import POLICIES, LegalCommands
 from services.bots.seat_random import SeatRandom
 from services.compiled_rules import prefer_compiled_rules
 from services.referee.games import (
@@ -28,7 +28,6 @@ from services.referee.games import (
     decide_and_apply,
     decide_envelope,
     fold_events,
-    legal,
     redact_for,
 )
 from services.referee.games.fair_randomness import without_commitments
@@ -136,7 +135,7 @@ class CoreGame(ViewedGame):
         view = self.view(seat)
         seat_random = SeatRandom(view.seats[seat].seat_secret or UNUSED_SEED, self.moves[seat])
         self.moves[seat] += 1
-        return POLICIES[self.policies[seat]](view, seat, legal(view, seat), seat_random)
+        return POLICIES[self.policies[seat]](view, seat, LegalCommands(view, seat), seat_random)
 
 
 GAMES_A_TASK: Final = 4

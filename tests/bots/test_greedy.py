@@ -5,13 +5,18 @@ from __future__ import annotations
 from time import thread_time
 from typing import Any
 
+import pytest
+
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
-from schemas.trains.commands import KeepTickets
-from services.bots.policies import POLICIES
+from schemas.trains.commands import ClaimRoute, KeepTickets
+from services.bots.policies import POLICIES, LegalCommands
 from services.bots.seat_random import SeatRandom
+from services.bots.trains.planning.command_choice import of_type
 from services.bots.trains.ticket_paths import shortest_paths, ticket_paths
-from services.referee.games import GameState, decide_envelope, legal
+from services.referee.games import RULESETS, GameState, decide_envelope, legal
+from services.referee.games.state import ACTION
 from services.referee.games.trains.appliers import close_route, open_route
+from services.referee.games.trains.moves.routes import claims_of
 from tests.rules.given import CREATED_AT_MS, SEED
 
 MAX_ENTRIES = 2000
@@ -91,6 +96,26 @@ def test_P8_paths_that_are_kept_while_others_claim_are_those_that_a_search_finds
         command = POLICIES["greedy"](state, seat, legal(state, seat), SeatRandom("00" * 32, move))
         decide_envelope(state, CommandEnvelope(f"c{move}", "greedy", seat, command), CREATED_AT_MS, SEED)
     assert state.result and compared > move
+
+
+@pytest.mark.parametrize("ruleset", ["usa", "europe", "marklin"])
+def test_P8_what_greedy_asks_for_is_what_it_would_find_in_the_whole_list(ruleset: str) -> None:
+    state, compared = started(ruleset, RULESETS[ruleset].default_board, "asked", {"clock_ms": None}), 0
+    for move in range(MAX_ENTRIES):
+        if state.result:
+            break
+        seat, seat_random = min(state.pending_choices), SeatRandom("00" * 32, move)
+        commands = legal(state, seat)
+        needed = ticket_paths(state, seat).needed_by_fare
+        if state.pending_choices[seat] == ACTION:
+            routes = {name for names in needed.values() for name in names}
+            claims = [claim for claim in of_type(commands, ClaimRoute) if claim.route in routes]
+            assert [*claims_of(state, seat, needed)] == claims
+            compared += len(claims)
+        command = POLICIES["greedy"](state, seat, LegalCommands(state, seat), seat_random)
+        assert command in commands
+        decide_envelope(state, CommandEnvelope(f"c{move}", "greedy", seat, command), CREATED_AT_MS, SEED)
+    assert state.result and compared > 20
 
 
 def test_P8_paths_are_searched_anew_where_a_route_of_theirs_is_gone_or_a_route_is_open_again() -> None:

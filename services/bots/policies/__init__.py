@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import UserList
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
 from schemas.commands import Command
@@ -11,9 +13,20 @@ from services.bots.searching.any_game import search_command
 from services.bots.seat_random import SeatRandom
 from services.bots.trains.planning.command_choice import plan_command
 from services.bots.trains.trains_strategies import buy_now, greedy, hold_10
-from services.referee.games import GameState
+from services.referee.games import GameState, legal
 
 Policy: TypeAlias = Callable[[GameState, Seat, Sequence[Command], SeatRandom], Command]
+
+
+class LegalCommands(UserList[Command]):
+    """The legal commands of a seat, listed when somebody looks at them: not every policy needs them all."""
+
+    def __init__(self, state: GameState, seat: Seat) -> None:
+        self._of = state, seat
+
+    @cached_property
+    def data(self) -> list[Command]:  # type: ignore[override]  # what the base class reads
+        return legal(*self._of)
 
 
 def choose_randomly(

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from schemas.field_types import Seat
 from services.referee.games.trains.board import Board, Ticket
-from services.referee.games.trains.train_state import TrainGame
+from services.referee.games.trains.train_state import OpenRoutes, TrainGame
 
 UNREACHABLE: Final = 1_000_000  # the length where there is no path
 MAX_KNOWN_PATHS: Final = 1_024  # about one for each seat that a worker serves at once; 2 KiB each
@@ -31,6 +31,7 @@ class KnownPaths(NamedTuple):
     open_routes: Sequence[tuple[str, ...]]
     paths: list[TicketPath]
     needed: frozenset[str]
+    needed_by_fare: OpenRoutes  # in the order of a list of claims
     longest_needed: Mapping[str, int]  # by colour
 
     def holds_over(self, open_routes: Sequence[tuple[str, ...]]) -> bool:
@@ -84,10 +85,13 @@ def _find_paths(
     found = iter(shortest_paths(state, seat, missing, seat_state.cars) if missing else ())
     paths = [next(found) if path.cars else path for path in paths_before]
     needed = frozenset(chain.from_iterable(path.routes for path in paths))
+    by_fare: OpenRoutes = {}
     longest = dict[str, int]()
-    for route in map(board.routes.__getitem__, needed):
-        longest[route.color] = max(longest.get(route.color, 0), route.length)
-    return KnownPaths(open_routes, paths, needed, longest)
+    for name in sorted(needed, key=_roads_of(board).routes.__getitem__):  # shortest first
+        route = board.routes[name]
+        by_fare[route.fare] = (*by_fare.get(route.fare, ()), name)
+        longest[route.color] = route.length
+    return KnownPaths(open_routes, paths, needed, by_fare, longest)
 
 
 def shortest_paths(

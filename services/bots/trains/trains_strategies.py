@@ -10,9 +10,8 @@ passenger off when the journey is worth a turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.commands import Command
@@ -32,11 +31,12 @@ from schemas.trains.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR
 from services.bots.seat_random import SeatRandom
 from services.bots.trains.planning.command_choice import even_mix, of_type, pass_or_any
 from services.bots.trains.ticket_paths import shortest_paths, ticket_paths
-from services.referee.games.trains.board import GRAY, Board
+from services.referee.games.state import ACTION
+from services.referee.games.trains.board import GRAY, Board, Fare
 from services.referee.games.trains.moves.cards import CARDS_PER_REQUEST
-from services.referee.games.trains.moves.passengers import points_collected
-from services.referee.games.trains.moves.routes import TUNNEL_KIND
-from services.referee.games.trains.train_state import MIX, TICKETS, TUNNEL, TrainGame
+from services.referee.games.trains.moves.passengers import move_offers, points_collected
+from services.referee.games.trains.moves.routes import TUNNEL_KIND, build_offers, claims_of
+from services.referee.games.trains.train_state import MIX, TICKETS, TUNNEL, OpenRoutes, TrainGame
 
 
 class Destination(NamedTuple):
@@ -128,33 +128,48 @@ Draw: TypeAlias = DrawBlind | DrawMarket
 
 
 def greedy(state: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
-    """The command of the policy; chance decides only if nothing is worth anything, and on tunnels."""
+    """The command of the policy; chance decides only if nothing is worth anything, and on tunnels. It asks
+    the rules for the offers that it needs, and looks at all `commands` only if nothing is worth anything."""
     command = _resolve_choice(state, seat, commands) or _choose_action(
-        state, seat, _avoid_risky_tunnels(state, seat, commands, seat_random)
+        state, seat, shuns_risk=_shuns_risk(state, seat, seat_random)
     )
     return command or pass_or_any(commands, seat_random)
 
 
-def _avoid_risky_tunnels(
-    state: TrainGame, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
-) -> Sequence[Command]:
-    """The commands, by chance without risky tunnels: greedy seats might else begin and decline them for ever."""
-    if not _has_tunnels(state.own.board):
-        return commands
-    safe = [command for command in commands if not _is_risky(state, seat, command)]
-    return safe if safe and len(safe) < len(commands) and seat_random.choice((True, False)) else commands
+def _shuns_risk(state: TrainGame, seat: Seat, seat_random: SeatRandom) -> bool:
+    """Whether it leaves risky tunnels alone, by chance, where it can do anything else: greedy seats might else begin and
+    decline them for ever."""
+    table, choice = state.own, state.pending_choices[seat]
+    tunnels = {
+        fare: tuple(name for name in table.open_routes[fare] if name in names)
+        for fare, names in _tunnels_of(table.board).items()
+    }
+    if not tunnels or choice != ACTION:
+        return False
+    if not any(_is_risky(state, seat, claim) for claim in claims_of(state, seat, tunnels)):
+        return False
+    others = (move.offers(state, seat) for move in state.ruleset.moves[choice] if move.command != ClaimRoute)
+    is_safe_left = any(others) or not all(
+        _is_risky(state, seat, claim) for claim in claims_of(state, seat, table.open_routes)
+    )
+    return is_safe_left and seat_random.choice((True, False))
 
 
 @lru_cache(maxsize=64)
-def _has_tunnels(board: Board) -> bool:
-    return any(route.kind == TUNNEL_KIND for route in board.routes.values())
+def _tunnels_of(board: Board) -> Mapping[Fare, Set[str]]:
+    """The tunnels, by fare, shortest first."""
+    kinds = {name: route.kind for name, route in board.routes.items()}
+    by_fare = {
+        fare: {name for name in names if kinds[name] == TUNNEL_KIND} for fare, names in board.fares.items()
+    }
+    return {fare: names for fare, names in by_fare.items() if names}
 
 
-def _is_risky(state: TrainGame, seat: Seat, command: Command) -> bool:
-    if not isinstance(command, ClaimRoute) or state.own.board.routes[command.route].kind != TUNNEL_KIND:
+def _is_risky(state: TrainGame, seat: Seat, claim: ClaimRoute) -> bool:
+    if state.own.board.routes[claim.route].kind != TUNNEL_KIND:
         return False
     hand = state.seats[seat].own.hand
-    remaining = sum(hand[card] - command.cards.get(card, 0) for card in {*command.cards, LOCOMOTIVE})
+    remaining = sum(hand[card] - claim.cards.get(card, 0) for card in {*claim.cards, LOCOMOTIVE})
     return remaining < state.rule_options.tunnel_cards
 
 
@@ -170,32 +185,39 @@ def _resolve_choice(state: TrainGame, seat: Seat, commands: Sequence[Command]) -
     return None
 
 
-def _choose_action(state: TrainGame, seat: Seat, commands: Sequence[Command]) -> Command | None:
+def _choose_action(state: TrainGame, seat: Seat, *, shuns_risk: bool) -> Command | None:
     """A wanted claim, else a journey, a station, cards, or any claim at all."""
-    paths = ticket_paths(state, seat)
-    wanted = paths.needed
-    by_type: dict[type[Command], list[Any]] = {}  # Any: each list has the type of its key
-    for kind, listed in groupby(commands, type):  # those of a type follow each other
-        by_type.setdefault(kind, []).extend(listed)
-    claims: list[ClaimRoute] = by_type.get(ClaimRoute, [])
-    if useful := [claim for claim in claims if claim.route in wanted] if wanted else claims:
-        return _best_claim(state, useful)
-    if journey := _best_journey(state, by_type.get(MovePassenger, ())):
-        return journey
-    if station := _best_station(state, seat, by_type.get(BuildStation, ())):
-        return station
-    if draws := [draw for kind in by_type if kind in DRAWS for draw in by_type[kind]]:
+    paths, choice = ticket_paths(state, seat), state.pending_choices[seat]
+    moves = state.ruleset.moves[choice]
+    wanted = paths.needed_by_fare or state.own.open_routes
+    if choice == ACTION and (
+        acted := _best_claim(state, _claims_of(state, seat, wanted, shuns_risk=shuns_risk))
+        or _best_journey(state, move_offers(state, seat))
+        or _best_station(state, seat)
+    ):
+        return acted
+    draws: list[Any] = []  # Any: of the class that its move names
+    for move in moves:
+        if move.command in DRAWS:
+            draws += move.offers(state, seat)
+    if draws:
         return _best_draw(state, seat, paths.longest_needed, draws)
-    requests: list[RequestCards] = by_type.get(RequestCards, [])
-    if requests and len(state.own.deck) >= CARDS_PER_REQUEST:
-        return requests[0]
-    return _best_claim(state, claims) if claims else None
+    if len(state.own.deck) >= CARDS_PER_REQUEST and any(move.command is RequestCards for move in moves):
+        return RequestCards()
+    if choice != ACTION:
+        return None
+    return _best_claim(state, _claims_of(state, seat, state.own.open_routes, shuns_risk=shuns_risk))
 
 
-def _best_claim(state: TrainGame, claims: Sequence[ClaimRoute]) -> ClaimRoute:
+def _claims_of(state: TrainGame, seat: Seat, routes: OpenRoutes, *, shuns_risk: bool) -> Sequence[ClaimRoute]:
+    claims = claims_of(state, seat, routes)
+    return [claim for claim in claims if not _is_risky(state, seat, claim)] if shuns_risk else claims
+
+
+def _best_claim(state: TrainGame, claims: Sequence[ClaimRoute]) -> ClaimRoute | None:
     """The longest claim; of these the one whose passenger is placed at the higher token, then of the fewest wild cards."""
     routes, tokens = state.own.board.routes, state.own.tokens
-    longest, best, best_value = 0, claims[0], (0, 0)
+    longest, best, best_value = 0, None, (0, 0)
     for claim in claims:
         length = routes[claim.route].length
         if length < longest:
@@ -216,12 +238,11 @@ def _best_journey(state: TrainGame, journeys: Sequence[MovePassenger]) -> MovePa
     return best if best is not None and points_collected(state, best) >= min_points else None
 
 
-def _best_station(state: TrainGame, seat: Seat, stations: Sequence[BuildStation]) -> BuildStation | None:
+def _best_station(state: TrainGame, seat: Seat) -> BuildStation | None:
     """A station at the end of a ticket that no free routes make, in a city that others' routes reach."""
-    seat_state = state.seats[seat].own
+    seat_state, table, stations = state.seats[seat].own, state.own, build_offers(state, seat)
     if not stations:
         return None
-    table = state.own
     tickets = [table.board.tickets[str(name)] for name in seat_state.tickets]
     paths = zip(tickets, ticket_paths(state, seat).paths, strict=True)
     ends = {city for ticket, path in paths if path.cars > seat_state.cars for city in (ticket.a, ticket.b)}

@@ -34,7 +34,6 @@ from services.referee.games.trains.moves.payment import (
 from services.referee.games.trains.moves.routes import (
     BUILD_STATION,
     CLAIM_ROUTE,
-    CLAIM_ROUTE_WITH_PASSENGER,
     DECLINE_TUNNEL,
     PAY_TUNNEL,
 )
@@ -234,7 +233,7 @@ MARKLIN: Final = replace(
     moves={
         **USA.moves,
         MIX: (NAME_TICKETS,),
-        ACTION: (DRAW_BLIND, DRAW_MARKET, DRAW_MIX, CLAIM_ROUTE_WITH_PASSENGER, MOVE_PASSENGER, PASS),
+        ACTION: (DRAW_BLIND, DRAW_MARKET, DRAW_MIX, CLAIM_ROUTE, MOVE_PASSENGER, PASS),
     },
     default_board="germany",
     parts=replace(

@@ -20,8 +20,6 @@ from services.referee.games.trains.train_state import TrainGame
 
 def placement_offers(state: TrainGame, seat: Seat, claims: Iterable[ClaimRoute]) -> Sequence[ClaimRoute]:
     """These claims with a passenger in either city that can take one."""
-    if not state.seats[seat].own.passengers_left:
-        return ()
     offers = []
     table = state.own
     for claim in claims:

@@ -26,7 +26,7 @@ from services.referee.games.trains.moves.payment import (
     require_held,
 )
 from services.referee.games.trains.moves.turns import end_turn, ensure_deck
-from services.referee.games.trains.train_state import Cards, TrainGame, Tunnel
+from services.referee.games.trains.train_state import Cards, OpenRoutes, TrainGame, Tunnel
 
 
 def complete_claim(
@@ -126,25 +126,26 @@ DECLINE_TUNNEL = Move(DeclineTunnel, decline_offers, decline_tunnel)
 
 
 def claim_offers(state: TrainGame, seat: Seat) -> Sequence[ClaimRoute]:
-    """Every claim that the seat can pay for, with every way to pay for it."""
+    """Every claim that the seat can pay for, with every way to pay for it; and each again with a passenger in either city
+    that can take one (PASSENGER-1)."""
+    return claims_of(state, seat, state.own.open_routes)
+
+
+def claims_of(state: TrainGame, seat: Seat, routes: OpenRoutes) -> Sequence[ClaimRoute]:
+    """Those of the seat's claims that are of these open routes, in the same order."""
     seat_state = state.seats[seat].own
     blocked_parallels = seat_state.blocked_parallels
     payable = state.ruleset.parts.find_payable_routes(
-        seat_state.hand, state.own.open_routes, seat_state.cars, state.rule_options
+        seat_state.hand, routes, seat_state.cars, state.rule_options
     )
-    return [
-        claims[route]
-        for routes, ways in payable
-        for route in routes
+    claims = [
+        by_route[route]
+        for payable_routes, ways in payable
+        for route in payable_routes
         if route not in blocked_parallels
-        for claims in ways
+        for by_route in ways
     ]
-
-
-def claim_offers_with_passengers(state: TrainGame, seat: Seat) -> Sequence[ClaimRoute]:
-    """Every claim, and each again with a passenger in either city that can take one (PASSENGER-1)."""
-    claims = claim_offers(state, seat)
-    return [*claims, *placement_offers(state, seat, claims)]
+    return [*claims, *placement_offers(state, seat, claims)] if seat_state.passengers_left else claims
 
 
 def claim_route(state: TrainGame, seat: Seat, command: ClaimRoute) -> EventStream:
@@ -184,7 +185,6 @@ def require_open(state: TrainGame, seat_state: SeatState, route: Route) -> None:
 
 
 CLAIM_ROUTE = Move(ClaimRoute, claim_offers, claim_route)
-CLAIM_ROUTE_WITH_PASSENGER = Move(ClaimRoute, claim_offers_with_passengers, claim_route)
 
 
 def build_offers(state: TrainGame, seat: Seat) -> Sequence[BuildStation]:
