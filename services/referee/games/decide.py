@@ -117,11 +117,14 @@ def unlogged() -> Iterator[None]:
 def require_loggable(state: GameState, envelope: CommandEnvelope) -> None:
     """Raises UnloggedRejectionError unless the verdict gets an entry in the log."""
     seat, creates = envelope.seat, isinstance(envelope.command, CreateGame)
-    with unlogged():
-        require(state.game or creates, "GAME-1", f"there is no game {envelope.game}")
-        require(not state.result, "GAME-3", "the game is over")
-        require(seat is None or seat < len(state.seats), "TOKEN-1", f"the game has no seat {seat}")
-        if seat is not None and not creates and state.seats[seat].times_freed:
+    if not (state.game or creates):
+        raise UnloggedRejectionError("GAME-1", f"there is no game {envelope.game}")
+    if state.result:
+        raise UnloggedRejectionError("GAME-3", "the game is over")
+    if seat is not None and seat >= len(state.seats):
+        raise UnloggedRejectionError("TOKEN-1", f"the game has no seat {seat}")
+    if seat is not None and not creates and state.seats[seat].times_freed:
+        with unlogged():
             require(state.seats[seat].is_seated, "TOKEN-1", f"the host has freed seat {seat}")
 
 
