@@ -162,10 +162,7 @@ def view_problems(ledger: RedisLedger, game: str, seats: int) -> list[str]:
 def left_in_streams(client: Any) -> dict[str, int]:
     """How many commands and bot tasks are still in each stream that isn't empty."""
     streams = [name(p) for p in range(PARTITIONS) for name in (keys.commands, keys.bot_tasks)]
-    with client.pipeline(transaction=False) as pipeline:  # asked after each step of whole games
-        for name in streams:
-            pipeline.xlen(name)
-        return {name: count for name, count in zip(streams, pipeline.execute(), strict=True) if count}
+    return {name: count for name in streams if (count := client.xlen(name))}
 
 
 def dead_letter_reasons(client: Any) -> list[bytes]:
