@@ -229,7 +229,9 @@ class Person(asyncio.Protocol):
         self.options = message.get("legal") or ()
         if self.pending and answers == self.next_id and not self.table.crowd.plan.level:
             self._take_answer(number)
-        elif number >= self.end:
+        elif number == self.end or (
+            number > self.end and not self.pending
+        ):  # nothing is sent again for an entry
             self._look()
 
     def _take_answer(self, number: int) -> None:
@@ -282,7 +284,8 @@ class Person(asyncio.Protocol):
         return f"{self.prefix}-{len(self.answered)}"
 
     def _send_again(self) -> None:
-        if self.pending and self.transport is not None:
+        """Send the command that has no answer; where the socket isn't open yet, that is done once it is."""
+        if self.pending and self.transport is not None and self.upgraded:
             self.table.crowd.count["sent again"] += 1
             self.transport.write(self.pending)
 

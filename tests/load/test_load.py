@@ -6,6 +6,7 @@ import asyncio
 import multiprocessing
 import socket
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -122,6 +123,25 @@ def test_a_log_that_is_written_anew_has_not_grown() -> None:
     for at_s, size in enumerate([900.0, 1000.0, 400.0, 450.0]):
         watch.looks.append(Look(float(at_s), {("engine-0", "log_bytes"): size}, {}, 0.0, 0.0))
     assert watch.since(0).log_bytes == 150
+
+
+def test_a_log_that_an_engine_reads_at_its_start_has_not_grown() -> None:
+    # given
+    sizes = iter([(900, 0), (0, 1), (950, 0)])
+
+    class Restarted:
+        def info(self, section: str) -> dict[str, float]:
+            size, loading = next(sizes)
+            return {"aof_current_size": size, "loading": loading, "used_memory_rss": 0} | dict.fromkeys(
+                ("used_cpu_user", "used_cpu_sys"), 0.0
+            )
+
+    watch = Watch(dict, Restarted())
+    # when
+    with ThreadPoolExecutor(1) as pool:
+        watch.looks += [watch.look(pool) for _ in range(3)]
+    # then
+    assert watch.since(0).log_bytes == 50
 
 
 def test_a_service_keeps_its_name_when_another_is_started_again(tmp_path: Path) -> None:

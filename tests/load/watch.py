@@ -106,11 +106,12 @@ class Watch:
     def _run(self) -> None:
         with ThreadPoolExecutor(8) as pool:
             while True:
-                self.looks.append(self._look(pool))
+                self.looks.append(self.look(pool))
                 if self._stop.wait(LOOK_S):
                     return
 
-    def _look(self, pool: ThreadPoolExecutor) -> Look:
+    def look(self, pool: ThreadPoolExecutor) -> Look:
+        """What there is now."""
         growing, memory = Counter[tuple[str, str]](), dict[str, float]()
         backlog, oldest_s = 0.0, 0.0
         for found in pool.map(partial(scrape, shown=SHOWN), self._targets().items()):
@@ -147,7 +148,8 @@ class Watch:
         ):
             instance = f"{ENGINE}-{number}"
             growing[instance, "cpu_s"] += info["used_cpu_user"] + info["used_cpu_sys"]
-            growing[instance, "log_bytes"] += info.get("aof_current_size", 0)
+            if not info.get("loading"):  # an engine that reads its log has none yet
+                growing[instance, "log_bytes"] += info.get("aof_current_size", 0)
             memory[instance] = float(info["used_memory_rss"])
 
 
