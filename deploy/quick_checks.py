@@ -57,6 +57,11 @@ CHECKS: Final = (
         ("oxfmt", "--check", "services/gateway/pages/**/*.js"),
         "run `.venv/bin/oxfmt 'services/gateway/pages/**/*.js'`",
     ),
+    Check(
+        "lint of the Dockerfile",
+        ("hadolint", "deploy/Dockerfile"),
+        "follow the rule's link; an exemption has its reason above it",
+    ),
     Check("types of the pages", ("node", "node_modules/typescript-7/bin/tsc"), "make the JSDoc types true"),
 )
 

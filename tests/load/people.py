@@ -275,8 +275,7 @@ class Person(asyncio.Protocol):
         level = {"level": crowd.plan.level, "wait_ms": 10_000} if crowd.plan.level else {}
         self.pending, self.due_s = frame(TEXT, json.dumps(message | level).encode()), due_s
         crowd.count["sent"] += 1
-        if self.transport is not None:
-            self.transport.write(self.pending)
+        self._send()
 
     @property
     def next_id(self) -> str:
@@ -284,10 +283,16 @@ class Person(asyncio.Protocol):
         return f"{self.prefix}-{len(self.answered)}"
 
     def _send_again(self) -> None:
-        """Send the command that has no answer; where the socket isn't open yet, that is done once it is."""
-        if self.pending and self.transport is not None and self.upgraded:
-            self.table.crowd.count["sent again"] += 1
-            self.transport.write(self.pending)
+        """Send the command once more, if it still has no answer."""
+        if self.pending:
+            self.table.crowd.count["sent again"] += self._send()
+
+    def _send(self) -> bool:
+        """Send the command, on an open socket alone: who comes back sends it then."""
+        if self.transport is None or self.transport.is_closing() or not self.upgraded:
+            return False
+        self.transport.write(self.pending)
+        return True
 
 
 class Table:
