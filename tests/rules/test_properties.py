@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,11 +12,17 @@ from hypothesis import strategies as st
 
 from schemas.field_types import HIDDEN, Seat
 from services.referee.games import RULESETS, GameState, fold, legal
-from services.referee.games.state import SEAT_FIELDS, STATE_FIELDS
+from services.referee.games.state import SEAT_FIELDS, STATE_FIELDS, SeatState
 from services.referee.games.trains import board as boards
 from services.referee.games.trains.rulesets import TRAIN_RULESETS
 from services.referee.games.trains.scoring import score, train_scores
-from services.referee.games.trains.train_state import TRAIN_FIELDS, TRAIN_SEAT_FIELDS, TrainGame, TrainState
+from services.referee.games.trains.train_state import (
+    TRAIN_FIELDS,
+    TRAIN_SEAT_FIELDS,
+    TrainGame,
+    TrainSeat,
+    TrainState,
+)
 from tests.long_runs import long_after
 from tests.rules.given import full_state, vars_of
 from tests.rules.random_games import (
@@ -304,3 +311,19 @@ def test_what_is_legal_follows_from_the_seats_own_view(rules: str, examples: int
                 assert legal(play.views[seat], seat) == legal(play.state, seat)
 
     holds()
+
+
+@pytest.mark.pure_python  # compiled fields take no values of other types
+def test_P4_a_copy_of_a_seat_has_every_field() -> None:
+    # given a seat whose every field tells its name
+    seat: Any = SeatState()
+    seat.own = TrainSeat()
+    own_names = [name for name in SEAT_FIELDS if name != "own"]
+    for part, names in ((seat, own_names), (seat.own, TRAIN_SEAT_FIELDS)):
+        for name in names:
+            setattr(part, name, [name])
+    # when it is copied
+    copy = seat.copy()
+    # then each of them is there
+    for part, names in ((copy, own_names), (copy.own, TRAIN_SEAT_FIELDS)):
+        assert [getattr(part, name, None) for name in names] == [[name] for name in names]
