@@ -24,9 +24,8 @@ log = get_logger("gateway")
 MAX_HEADER_BYTES: Final = 65_536  # of one request, beside what one read of the socket brings
 MAX_PIPELINED: Final = 16  # requests that are sent ahead of their answers
 RETRY_AFTER_S: Final = 5
-PROBES: Final = frozenset(
-    {"/health", "/health/live", "/health/ready"}
-)  # by which a supervisor judges a busy gateway
+# By which a supervisor judges a busy gateway.
+PROBES: Final = frozenset({"/health", "/health/live", "/health/ready"})
 READ_S: Final = 0.01  # in which the loop reads what lay in the kernel while it stood still
 
 

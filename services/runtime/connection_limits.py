@@ -84,10 +84,10 @@ class Openings:
 
     def ask(self, asked: Asking) -> None:
         """Begin with it in its turn, the next if none waits; or refuse it."""
-        self._waiting.setdefault(network_of(asked.peer), OrderedDict())[asked] = asked.loop.time()
+        now_s = asked.loop.time()
+        self._waiting.setdefault(network_of(asked.peer), OrderedDict())[asked] = now_s
         if not self._has_turn:
-            self._has_turn = True
-            self._last_turn_s = asked.loop.time()
+            self._has_turn, self._last_turn_s = True, now_s
             asked.loop.call_soon(self._take_turn, asked.loop)
 
     def leave(self, asked: Asking) -> None:

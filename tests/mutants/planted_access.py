@@ -39,7 +39,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "who sat there sends on", "security", "services/referee/games/decide.py",
-        "if seat is not None and not creates and state.seats[seat].times_freed:", "if False:", FREED,
+        "if seat is not None and not creates and state.seats[seat].times_freed and not state.seats[seat].is_seated:", "if False:", FREED,
     ),
     Mutant(
         "the token of who sat there opens the seat", "security", "services/referee/command_processor.py",

@@ -21,6 +21,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from schemas.errors import InvalidInputError
+from services.fast_path.server_connections import PROBES
 from services.gateway.errors import RateExceededError
 from services.gateway.web.problem_details import EXCESS_PAUSE_S, problem_of
 from services.gateway.web.rate_limit import RateLimiter
@@ -153,9 +154,7 @@ REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{8,64}")
 TRACEPARENT: Final = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 NO_ROUTE: Final = "none"  # as the route of an address where nothing is
-QUIET_ROUTES: Final = frozenset(
-    {"/assets", "/health", "/health/live", "/health/ready"}
-)  # logged at debug alone
+QUIET_ROUTES: Final = PROBES | {"/assets"}  # logged at debug alone
 VERSION: Final = "/v1"  # of the API: FastAPI's routes don't name the router that they were included by
 SWITCHED: Final = 101  # the status of a request that becomes a WebSocket
 ABANDONED: Final = 499  # of one whose client left before the answer, as nginx says it

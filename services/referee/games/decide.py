@@ -123,9 +123,8 @@ def require_loggable(state: GameState, envelope: CommandEnvelope) -> None:
         raise UnloggedRejectionError("GAME-3", "the game is over")
     if seat is not None and seat >= len(state.seats):
         raise UnloggedRejectionError("TOKEN-1", f"the game has no seat {seat}")
-    if seat is not None and not creates and state.seats[seat].times_freed:
-        with unlogged():
-            require(state.seats[seat].is_seated, "TOKEN-1", f"the host has freed seat {seat}")
+    if seat is not None and not creates and state.seats[seat].times_freed and not state.seats[seat].is_seated:
+        raise UnloggedRejectionError("TOKEN-1", f"the host has freed seat {seat}")
 
 
 def _require_accepted(state_copy: GameState, envelope: CommandEnvelope, now_ms: int) -> None:
